@@ -27,6 +27,7 @@ class AgentServer {
     AgentServer(async::Loop* loop, std::shared_ptr<protocol::Connection> connection, const AgentSettings& settings);
 
     mcp::Server& server() { return server_; }
+    const mcp::Server& server() const { return server_; }
     // Until its client has gone.
     Task<void> run();
 

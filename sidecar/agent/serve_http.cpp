@@ -29,6 +29,7 @@ class AgentOverHttp final : public mcp::HttpAgent {
             [connection](const std::string& beside) { connection->next_belongs_to(beside); });
     }
     Task<void> run() override { return server_.run(); }
+    bool is_busy() const override { return server_.server().is_busy(); }
 
   private:
     AgentServer server_;

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 
 namespace cellgate {
@@ -40,6 +41,16 @@ bool write_all(int fd, std::string_view bytes) {
         bytes.remove_prefix(count < 0 ? 0 : static_cast<std::size_t>(count));
     }
     return true;
+}
+
+UniqueFd lock_directory(const std::string& path) {
+    UniqueFd directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    while (directory.valid() && ::flock(directory.get(), LOCK_EX) != 0) {
+        if (errno != EINTR) {
+            directory.reset();
+        }
+    }
+    return directory;
 }
 
 Pipe make_pipe() {

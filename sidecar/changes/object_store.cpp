@@ -53,10 +53,24 @@ std::uint64_t ObjectStore::bytes() const {
     return bytes;
 }
 
+std::vector<std::string> ObjectStore::existing(const std::vector<std::string>& ids) const {
+    GitProcess check(folders_, {"cat-file", "--batch-check"});
+    std::vector<std::string> found;
+    for (const std::string& id : ids) {
+        check.write(id + "\n");
+        const std::optional<std::string> line = check.read_until('\n'); // "ID tree 123", or "ID missing"
+        if (line && !line->ends_with(" missing")) {
+            found.push_back(id);
+        }
+    }
+    check.finish();
+    return found;
+}
+
 void ObjectStore::keep(const std::vector<std::string>& ids) const {
     std::string commands;
     std::set<std::string> wanted;
-    for (const std::string& id : ids) {
+    for (const std::string& id : existing(ids)) {
         wanted.insert(kept_refs + id);
         commands += fmt::format("update {}{} {}\n", kept_refs, id, id);
     }
@@ -72,12 +86,12 @@ void ObjectStore::keep(const std::vector<std::string>& ids) const {
     update.finish();
 }
 
-void ObjectStore::prune() const {
+void ObjectStore::prune(const std::string& before) const {
     if (count_packs(folders_.repository) > max_packs) {
-        GitProcess repack(folders_, {"repack", "-a", "-d", "-q"});
+        GitProcess repack(folders_, {"repack", "-A", "-d", "-q", "--unpack-unreachable=" + before});
         repack.finish();
     }
-    GitProcess prune(folders_, {"prune", "--expire=now"});
+    GitProcess prune(folders_, {"prune", "--expire=" + before});
     prune.finish();
 }
 

@@ -19,12 +19,15 @@ class ObjectStore {
     void prepare() const;
     // In its files.
     std::uint64_t bytes() const;
-    // Git keeps what these and the last snapshot have; what only others have is removed by the next prune(). They
-    // exist.
+    // Git keeps what these, as far as they exist, and the last snapshot have; what only others have is removed by the
+    // next prune().
     void keep(const std::vector<std::string>& ids) const;
-    void prune() const;
+    // Leaves what is newer than `before`: "1.hour.ago".
+    void prune(const std::string& before) const;
 
   private:
+    std::vector<std::string> existing(const std::vector<std::string>& ids) const;
+
     GitFolders folders_;
 };
 

@@ -1,6 +1,7 @@
 #include "changes/snapshots.hpp"
 
 #include "base/error.hpp"
+#include "base/files.hpp"
 #include "base/json_codec.hpp"
 #include "change_list.hpp"
 #include "last_snapshot.hpp"
@@ -14,8 +15,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <ctime>
+#include <sys/stat.h>
 #include <utility>
 
 namespace cellgate::changes {
@@ -63,12 +66,22 @@ SnapshotWork plan_snapshot(WorkspaceScan& scan, const LastSnapshot& last) {
 }
 
 Snapshot nothing_covered(const std::string& why) {
-    return {"", false, {{"", why}}, 1};
+    Snapshot snapshot;
+    snapshot.complete = false;
+    snapshot.not_covered = {{"", why}};
+    snapshot.not_covered_count = 1;
+    return snapshot;
 }
 
 Snapshot summary(const LastSnapshot& last) {
     const std::vector<LeftOut>& left_out = last.coverage.left_out;
-    return {last.id, left_out.empty(), listed_left_out(left_out), left_out.size()};
+    return {last.id, left_out.empty(), listed_left_out(left_out), left_out.size(), false};
+}
+
+FileStat stat_of(const std::string& path) {
+    struct stat status{};
+    ::lstat(path.c_str(), &status);
+    return file_stat(status);
 }
 
 // Why a file that was just read is not covered; empty if it is.
@@ -86,6 +99,8 @@ struct Snapshots::State {
         : options(std::move(given)), store(GitFolders{options.directory + "/repository", options.workspace}),
           last_path(options.directory + "/repository/cellgate-last"), plan_path(options.directory + "/undo.json") {}
 
+    // Until the descriptor is closed. The directory is there then.
+    UniqueFd lock() const;
     const LastSnapshot& load_last();
     void read_changed(SnapshotWork& work, const WorkspaceFiles& workspace, std::int64_t started);
 
@@ -94,12 +109,24 @@ struct Snapshots::State {
     std::string last_path;
     std::string plan_path;
     std::optional<LastSnapshot> last;
+    FileStat last_file; // of the file that it was read from, or written to
     unsigned keeps = 0;
 };
 
+UniqueFd Snapshots::State::lock() const {
+    store.prepare();
+    UniqueFd locked = lock_directory(options.directory);
+    if (!locked.valid()) {
+        throw system_error(ErrorCode::store_failed, "cannot lock " + options.directory, errno);
+    }
+    return locked;
+}
+
 const LastSnapshot& Snapshots::State::load_last() {
-    if (!last) {
+    const FileStat file = stat_of(last_path);
+    if (!last || !(file == last_file)) { // another process has taken one
         last = load_last_snapshot(last_path).value_or(LastSnapshot{});
+        last_file = file;
     }
     return *last;
 }
@@ -133,7 +160,7 @@ Snapshots::Snapshots(Options options) : state_(std::make_unique<State>(std::move
 Snapshots::~Snapshots() = default;
 
 Snapshot Snapshots::take() {
-    state_->store.prepare();
+    const UniqueFd locked = state_->lock();
     const WorkspaceFiles workspace(state_->options.workspace);
     const std::int64_t started = file_clock();
     WorkspaceScan scan = scan_workspace(state_->store.folders(), workspace, state_->options);
@@ -146,12 +173,15 @@ Snapshot Snapshots::take() {
         return summary(last);
     }
     if (work.changed_bytes > 0 && state_->store.bytes() + work.changed_bytes > state_->options.max_total_bytes) {
-        return nothing_covered(
+        Snapshot none = nothing_covered(
             fmt::format("the snapshots would have more than {} bytes", state_->options.max_total_bytes));
+        none.store_is_full = true;
+        return none;
     }
     state_->read_changed(work, workspace, started);
     save_last_snapshot(state_->last_path, work.next);
     state_->last = std::move(work.next);
+    state_->last_file = stat_of(state_->last_path);
     return summary(*state_->last);
 }
 
@@ -160,48 +190,49 @@ ChangeList Snapshots::compare(const std::string& before, const std::string& afte
     return describe(reader, difference(reader, before, after));
 }
 
-std::string Snapshots::read(const std::string& id, const std::string& path, std::size_t limit) const {
+std::optional<std::string> Snapshots::read(const std::string& id, const std::string& path, std::size_t limit) const {
     ObjectReader reader(state_->store.folders());
     const std::optional<TreeNode> node = reader.find(reader.snapshot(id).files, path);
     if (!node || node->is_folder()) {
-        throw Error(ErrorCode::invalid_params, "the snapshot has no file " + path);
+        return std::nullopt;
     }
     return reader.blob(node->id, limit);
 }
 
 UndoResult Snapshots::undo(const std::string& before, const std::string& after,
                            const std::optional<std::vector<std::string>>& paths) {
+    const UniqueFd locked = state_->lock();
     const WorkspaceFiles workspace(state_->options.workspace);
     ObjectReader reader(state_->store.folders());
     const Undo undo(reader, workspace, state_->plan_path);
     undo.recover(); // what could not be reverted, because a disk was full
     UndoOutcome outcome = undo.run(before, after, paths);
-    Snapshot now = outcome.refused.empty() ? take() : Snapshot{};
-    return {std::move(outcome.refused), std::move(outcome.restored), std::move(now)};
+    return {std::move(outcome.refused), std::move(outcome.restored)};
 }
 
 std::optional<UndoResult> Snapshots::recover() {
     if (!load_plan(state_->plan_path)) {
         return std::nullopt;
     }
+    const UniqueFd locked = state_->lock();
     const WorkspaceFiles workspace(state_->options.workspace);
     ObjectReader reader(state_->store.folders());
     std::optional<UndoOutcome> outcome = Undo(reader, workspace, state_->plan_path).recover();
     if (!outcome) {
         return std::nullopt;
     }
-    return UndoResult{std::move(outcome->refused), std::move(outcome->restored), take()};
+    return UndoResult{std::move(outcome->refused), std::move(outcome->restored)};
 }
 
 void Snapshots::keep(const std::vector<std::string>& ids) {
-    state_->store.prepare();
+    const UniqueFd locked = state_->lock();
     std::vector<std::string> kept = ids;
     if (const std::optional<UndoPlan> plan = load_plan(state_->plan_path)) {
         kept.insert(kept.end(), {plan->before, plan->after});
     }
     state_->store.keep(kept);
     if (state_->keeps++ % keeps_between_prunes == 0) {
-        state_->store.prune();
+        state_->store.prune(state_->options.prune_before);
     }
 }
 

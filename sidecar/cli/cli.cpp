@@ -78,6 +78,9 @@ int main(int argc, char** argv) {
     add_install(app, invocation);
     add_kernels(app, invocation);
     add_record(app, invocation);
+    add_policy(app, invocation);
+    add_changes(app, invocation);
+    add_undo(app, invocation);
     add_doctor(app, invocation);
     add_sandbox(app, invocation);
     add_demo(app, invocation);

@@ -4,7 +4,7 @@
 #include "base/host.hpp"
 #include "base/shell_words.hpp"
 #include "protocol/messages/tool_servers.hpp"
-#include "rule_argument.hpp"
+#include "tools/rule_text.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -19,7 +19,7 @@ constexpr std::size_t max_arguments_bytes = 4000; // white space, which a rule l
 
 std::string option_for_call(const protocol::Action& action, bool exactly) {
     if (action.arguments_text->text().size() <= max_arguments_bytes) {
-        const std::string narrow = allow_rule_for(*action.server, *action.tool, *action.arguments_text, exactly);
+        const std::string narrow = tools::allow_rule_for(*action.server, *action.tool, *action.arguments_text, exactly);
         if (narrow.size() <= max_rule_bytes) {
             return "--allow " + shell_word(narrow);
         }
@@ -28,7 +28,7 @@ std::string option_for_call(const protocol::Action& action, bool exactly) {
         return fmt::format("{} of {} with these arguments is too long for --allow: run it at a terminal",
                            escape_unprintable(*action.tool), escape_unprintable(*action.server));
     }
-    const std::string wide = allow_rule_for(*action.server, *action.tool, RawJson::checked("{}"), false);
+    const std::string wide = tools::allow_rule_for(*action.server, *action.tool, RawJson::checked("{}"), false);
     return fmt::format("--allow {}   (any call of it)", shell_word(wide));
 }
 

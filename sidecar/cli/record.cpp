@@ -12,12 +12,11 @@
 #include "record/record_reader.hpp"
 #include "record_text.hpp"
 #include "store/directories.hpp"
+#include "time_argument.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <chrono>
 #include <memory>
 
 namespace cellgate::cli {
@@ -38,29 +37,10 @@ record::RecordReader reader_of(const std::string& workspace) {
     return record::RecordReader(store::record_directory(store::find_directories(environment), paths.workspace));
 }
 
-// "2026-01-05T09:30:00Z", or "90m": so long ago.
-WallTime time_of(const char* option, const std::string& text) {
-    if (const auto time = parse_rfc3339(text)) {
-        return *time;
-    }
-    std::int64_t number = -1;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    const std::string_view unit(end, text.data() + text.size());
-    constexpr std::pair<std::string_view, int> units[] = {{"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}};
-    for (const auto& [name, seconds] : units) {
-        if (error == std::errc() && number >= 0 && number < 1'000'000 && unit == name) {
-            return std::chrono::system_clock::now() - std::chrono::seconds(number * seconds);
-        }
-    }
-    throw Error(
-        ErrorCode::invalid_params,
-        fmt::format("{}: expected a time such as 2026-01-05T09:30:00Z, or how long ago: 30s, 90m, 12h, 7d", option));
-}
-
 record::Query query_of(const Filters& filters) {
     record::Query query = filters.query;
-    query.since = filters.since.empty() ? std::nullopt : std::optional(time_of("--since", filters.since));
-    query.until = filters.until.empty() ? std::nullopt : std::optional(time_of("--until", filters.until));
+    query.since = filters.since.empty() ? std::nullopt : std::optional(time_before_now("--since", filters.since));
+    query.until = filters.until.empty() ? std::nullopt : std::optional(time_before_now("--until", filters.until));
     return query;
 }
 

@@ -12,6 +12,8 @@ namespace cellgate::cli {
 
 namespace {
 
+constexpr std::size_t max_shown_paths = 100; // characters
+
 using Words = std::string (*)(std::string_view data);
 
 std::string text_of(std::string_view object, std::string_view name) {
@@ -65,6 +67,28 @@ std::string login(std::string_view data) {
     return fmt::format("login to {}{}", text_of(data, "server"), error.empty() ? "" : " failed: " + error);
 }
 
+std::string files_of(std::string_view data) {
+    const Json changes = Json::parse(json_member(data, "changes"), nullptr, false);
+    std::string paths;
+    for (const Json& change : changes.is_array() ? changes : Json::array()) {
+        if (paths.size() > max_shown_paths) {
+            paths += ", …";
+            break;
+        }
+        paths += (paths.empty() ? "" : ", ") + change.value("path", "");
+    }
+    return fmt::format("{} file{}: {}", json_member(data, "files"), json_member(data, "files") == "1" ? "" : "s",
+                       paths);
+}
+
+std::string files_changed(std::string_view data) {
+    return "changed " + files_of(data);
+}
+
+std::string files_restored(std::string_view data) {
+    return fmt::format("undo of {}: {}", text_of(data, "undoOf"), files_of(data));
+}
+
 std::string kernel_ended(std::string_view data) {
     return "the kernel ended: " + text_of(data, "reason");
 }
@@ -79,10 +103,10 @@ std::string pruned(std::string_view data) {
 }
 
 constexpr std::pair<std::string_view, Words> words_by_type[] = {
-    {"action.decided", decided},     {"action.ended", ended},        {"execution.started", started_code},
-    {"execution.ended", ended_code}, {"policy.added", rule_words},   {"policy.removed", removed_rule},
-    {"login.ended", login},          {"kernel.ended", kernel_ended}, {"record.gap", gap},
-    {"record.pruned", pruned},
+    {"action.decided", decided},     {"action.ended", ended},          {"execution.started", started_code},
+    {"execution.ended", ended_code}, {"policy.added", rule_words},     {"policy.removed", removed_rule},
+    {"login.ended", login},          {"kernel.ended", kernel_ended},   {"record.gap", gap},
+    {"record.pruned", pruned},       {"files.changed", files_changed}, {"files.restored", files_restored},
 };
 
 std::string words_of(std::string_view entry) {

@@ -4,7 +4,7 @@
 #include "base/escape_unprintable.hpp"
 #include "base/host.hpp"
 #include "mcp_config_file.hpp"
-#include "rule_argument.hpp"
+#include "tools/rule_text.hpp"
 
 #include <fmt/format.h>
 
@@ -38,7 +38,7 @@ bool is_variable_name(const std::string& name) {
 
 void show_forms(CLI::App& command, const std::string& meaning) {
     command.formatter(std::make_shared<UsageWithServerCommand>());
-    command.footer("COMMAND...\n  " + meaning + "\n\n" + rule_help);
+    command.footer("COMMAND...\n  " + meaning + "\n\n" + tools::rule_help);
 }
 
 void SidecarArguments::add_to(CLI::App& command) {
@@ -126,7 +126,7 @@ service::SidecarOptions SidecarArguments::options() const {
     options.workspace = workspace;
     options.environment = process_environment();
     for (const std::string& rule : allow) {
-        options.rules.push_back(parse_allow_rule(rule));
+        options.rules.push_back(tools::parse_allow_rule(rule));
     }
     for (const std::string& host : allow_domains) {
         protocol::RuleSpec rule;

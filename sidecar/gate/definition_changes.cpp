@@ -3,8 +3,8 @@
 #include "base/escape_unprintable.hpp"
 #include "base/json_codec.hpp"
 #include "base/json_value.hpp"
+#include "base/line_diff.hpp"
 #include "columns.hpp"
-#include "line_diff.hpp"
 
 #include <fmt/format.h>
 
@@ -88,29 +88,6 @@ class DefinitionText {
     std::vector<std::string> lines_;
 };
 
-// The changes with what is around them; " …" where lines are left out.
-std::vector<DiffLine> near_changes(const std::vector<DiffLine>& all) {
-    std::vector<bool> is_near(all.size());
-    for (std::size_t i = 0; i < all.size(); ++i) {
-        if (all[i].sign != ' ') {
-            const std::size_t end = std::min(i + context_lines + 1, all.size());
-            for (std::size_t near = i - std::min(i, context_lines); near < end; ++near) {
-                is_near[near] = true;
-            }
-        }
-    }
-    std::vector<DiffLine> lines;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-        if (is_near[i]) {
-            if (i > 0 && !is_near[i - 1] && !lines.empty()) {
-                lines.push_back({' ', "…"});
-            }
-            lines.push_back(all[i]);
-        }
-    }
-    return lines;
-}
-
 void put_wrapped(std::vector<std::string>& lines, const DiffLine& line) {
     std::string_view text = line.text;
     const std::size_t indent = std::min(text.find_first_not_of(' '), max_definition_indent);
@@ -150,7 +127,7 @@ std::vector<std::string> definition_changes(std::string_view before, std::string
     const std::vector<std::string> old_lines = DefinitionText(before).take();
     const std::vector<std::string> new_lines = DefinitionText(after).take();
     std::vector<std::string> lines;
-    for (const DiffLine& line : near_changes(line_diff(old_lines, new_lines))) {
+    for (const DiffLine& line : near_changes(line_diff(old_lines, new_lines), context_lines)) {
         put_wrapped(lines, line);
     }
     if (lines.empty()) {

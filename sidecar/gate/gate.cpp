@@ -139,6 +139,15 @@ Task<protocol::PolicyExplainResult> Gate::policy_explain(protocol::PolicyExplain
     return Impl::policy_explain(impl_, std::move(params));
 }
 
+Task<std::vector<bool>> Gate::policy_covers(protocol::RuleSpec spec, std::vector<protocol::Action> actions) {
+    return Impl::policy_covers(impl_, std::move(spec), std::move(actions));
+}
+
+std::string Gate::policy_words(const protocol::RuleSpec& spec) const {
+    const Rule rule = impl_->policy.make_checked_rule(spec);
+    return describe_spec(rule);
+}
+
 Task<void> Gate::policy_remove(std::string rule_id) {
     co_await shielded(Impl::policy_remove(impl_, std::move(rule_id)));
 }

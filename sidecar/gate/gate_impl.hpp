@@ -104,6 +104,8 @@ struct Gate::Impl : std::enable_shared_from_this<Gate::Impl> {
     static Task<Rule> policy_add(std::shared_ptr<Impl> self, protocol::PolicyAddParams params);
     static Task<void> store_rule(std::shared_ptr<Impl> self, Rule rule);
     static Task<void> policy_remove(std::shared_ptr<Impl> self, std::string rule_id);
+    static Task<std::vector<bool>> policy_covers(std::shared_ptr<Impl> self, protocol::RuleSpec spec,
+                                                 std::vector<protocol::Action> actions);
     static Task<protocol::PolicyExplainResult> policy_explain(std::shared_ptr<Impl> self,
                                                               protocol::PolicyExplainParams params);
 

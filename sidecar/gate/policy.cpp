@@ -37,4 +37,9 @@ Task<protocol::PolicyExplainResult> Gate::Impl::policy_explain(std::shared_ptr<I
     co_return result;
 }
 
+Task<std::vector<bool>> Gate::Impl::policy_covers(std::shared_ptr<Impl> self, protocol::RuleSpec spec,
+                                                  std::vector<protocol::Action> actions) {
+    co_return co_await self->policy.covers(std::move(spec), std::move(actions));
+}
+
 } // namespace cellgate::gate

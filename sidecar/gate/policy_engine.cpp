@@ -51,4 +51,35 @@ Task<protocol::PolicyExplainResult> PolicyEngine::explain(protocol::PolicyExplai
     co_return result;
 }
 
+protocol::Rule PolicyEngine::make_checked_rule(protocol::RuleSpec spec) const {
+    protocol::Rule rule = make_rule(std::move(spec), RuleSource::user_store, rules_.now());
+    check_new_rule(rule, rules_.now());
+    return rule;
+}
+
+Task<std::vector<bool>> PolicyEngine::covers(protocol::RuleSpec spec, std::vector<protocol::Action> actions) {
+    const protocol::Rule rule = make_checked_rule(std::move(spec));
+    std::vector<bool> covered;
+    for (const protocol::Action& each : actions) {
+        std::optional<Action> action;
+        try {
+            action = from_protocol(each);
+        } catch (const Error&) {
+            // One of another version of cellgate.
+        }
+        bool is_covered = false;
+        if (action) {
+            const Payload payload(*action);
+            PathSnapshot paths = snapshot();
+            is_covered = applies(rule, payload, paths);
+            while (!paths.is_resolved()) {
+                co_await resolve(paths);
+                is_covered = applies(rule, payload, paths);
+            }
+        }
+        covered.push_back(is_covered);
+    }
+    co_return covered;
+}
+
 } // namespace cellgate::gate

@@ -6,6 +6,8 @@
 #include "payload.hpp"
 #include "rule_book.hpp"
 
+#include <vector>
+
 namespace cellgate::gate {
 
 class PolicyEngine {
@@ -28,6 +30,11 @@ class PolicyEngine {
     protocol::Rule make_added_rule(protocol::PolicyAddParams params) const;
     // By the rules alone. Throws Error{policy_unreadable} or {invalid_params}.
     Task<protocol::PolicyExplainResult> explain(protocol::PolicyExplainParams params);
+
+    // As Gate::policy_covers().
+    Task<std::vector<bool>> covers(protocol::RuleSpec spec, std::vector<protocol::Action> actions);
+    // Of the user's own, not in force. Throws Error{rule_invalid}.
+    protocol::Rule make_checked_rule(protocol::RuleSpec spec) const;
 
     Task<void> close() { return resolver_.close(); }
 

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace cellgate::gate {
 
@@ -38,18 +39,31 @@ std::string_view name_of(E value) {
     return "?";
 }
 
+// Those that the argument may have.
+std::vector<RawJson> values_of(const Matcher& matcher) {
+    return matcher.equals ? std::vector<RawJson>{*matcher.equals} : matcher.in.value_or(std::vector<RawJson>());
+}
+
 void check_matcher(const std::string& pointer, const Matcher& matcher) {
     const std::string name = visible_name(pointer);
     if (!is_pointer(pointer) || pointer.size() > max_text_bytes) {
         refuse(fmt::format("expected a JSON pointer such as /path, found {}", name),
                "a pointer is empty or starts with /; ~ is written ~0 and / in a name ~1");
     }
-    if ((matcher.equals ? 1 : 0) + (matcher.glob ? 1 : 0) + (matcher.under ? 1 : 0) != 1) {
-        refuse(fmt::format("expected exactly one of equals, glob and under for {}, found none or several", name));
+    const std::array<bool, 5> given = {matcher.equals.has_value(), matcher.glob.has_value(), matcher.under.has_value(),
+                                       matcher.in.has_value(), matcher.less_than.has_value()};
+    if (std::ranges::count(given, true) != 1) {
+        refuse(fmt::format("expected exactly one of equals, glob, under, in and lessThan for {}, found none or several",
+                           name));
     }
-    if (matcher.equals &&
-        (matcher.equals->text().size() > max_value_bytes || !is_comparable(parse_json_value(matcher.equals->text())))) {
-        refuse(fmt::format("expected a value for {} that can be compared exactly, found one that is too large", name));
+    if (matcher.in && matcher.in->empty()) {
+        refuse(fmt::format("expected values in the list for {}, found none", name));
+    }
+    for (const RawJson& value : values_of(matcher)) {
+        if (value.text().size() > max_value_bytes || !is_comparable(parse_json_value(value.text()))) {
+            refuse(
+                fmt::format("expected a value for {} that can be compared exactly, found one that is too large", name));
+        }
     }
     const std::optional<std::string>& text = matcher.glob ? matcher.glob : matcher.under;
     if (text && (text->empty() || text->size() > max_text_bytes)) {
@@ -73,9 +87,25 @@ Match match_equality(Equality equality) {
     return Match::unclear;
 }
 
+Match match_number(double limit, const std::string& number) {
+    const Decimal value(number);
+    if (!value.is_exact()) {
+        return Match::unclear;
+    }
+    return value.compare(Decimal(fmt::format("{}", limit))) < 0 ? Match::yes : Match::no;
+}
+
 Match match_value(const Matcher& matcher, std::string_view value, PathSnapshot& paths) {
-    if (matcher.equals) {
-        return match_equality(compare(parse_json_value(matcher.equals->text()), parse_json_value(value)));
+    if (matcher.equals || matcher.in) {
+        const JsonValue found = parse_json_value(value);
+        Match best = Match::no;
+        for (const RawJson& wanted : values_of(matcher)) {
+            best = std::max(best, match_equality(compare(parse_json_value(wanted.text()), found)));
+        }
+        return best;
+    }
+    if (matcher.less_than) {
+        return json_type(value) == "number" ? match_number(*matcher.less_than, std::string(value)) : Match::no;
     }
     if (json_type(value) != "string") {
         return Match::no;
@@ -108,6 +138,19 @@ bool binds_exactly(const Rule& rule) {
     }
     // The whole of the arguments is an object, which only `equals` can match.
     return rule.kind == ActionKind::host && rule.server && rule.tool && rule.arguments && rule.arguments->contains("");
+}
+
+std::string condition_words(const Matcher& matcher) {
+    if (matcher.glob) {
+        return fmt::format(" like {}", visible_name(*matcher.glob));
+    }
+    if (matcher.under) {
+        return fmt::format(" under {}", visible_name(*matcher.under));
+    }
+    if (matcher.less_than) {
+        return fmt::format(" less than {}", *matcher.less_than);
+    }
+    return matcher.in ? fmt::format(" one of {} values", matcher.in->size()) : " equal to a value";
 }
 
 } // namespace
@@ -219,8 +262,11 @@ bool applies(const Rule& rule, const Payload& payload, PathSnapshot& paths) {
 }
 
 std::string describe(const Rule& rule) {
-    std::string text =
-        fmt::format("rule {} ({}): {}", visible_name(rule.id), name_of(rule.source), name_of(rule.effect));
+    return fmt::format("rule {} ({}): {}", visible_name(rule.id), name_of(rule.source), describe_spec(rule));
+}
+
+std::string describe_spec(const Rule& rule) {
+    std::string text(name_of(rule.effect));
     if (rule.kind) {
         text += fmt::format(" {}", name_of(*rule.kind));
     }
@@ -240,9 +286,7 @@ std::string describe(const Rule& rule) {
         std::string conditions;
         for (const auto& [pointer, matcher] : *rule.arguments) {
             conditions += fmt::format("{}{}", conditions.empty() ? "" : ", ", visible_name(pointer));
-            conditions += matcher.glob    ? fmt::format(" like {}", visible_name(*matcher.glob))
-                          : matcher.under ? fmt::format(" under {}", visible_name(*matcher.under))
-                                          : " equal to a value";
+            conditions += condition_words(matcher);
         }
         text += fmt::format(" with {}", conditions);
     }

@@ -33,5 +33,7 @@ bool applies(const protocol::Rule& rule, const Payload& payload, PathSnapshot& p
 
 // "rule c41d… (session): allow tool list_directory of filesystem", in one line that is safe to show.
 std::string describe(const protocol::Rule& rule);
+// "allow tool list_directory of filesystem".
+std::string describe_spec(const protocol::Rule& rule);
 
 } // namespace cellgate::gate

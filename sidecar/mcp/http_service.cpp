@@ -270,12 +270,12 @@ std::shared_ptr<HttpService::Agent> HttpService::find(const Key& key) {
 std::shared_ptr<HttpService::Agent> HttpService::add(const Key& key) {
     if (agents_.size() >= max_agents) {
         const auto is_better = [](const auto& a, const auto& b) {
-            const bool a_awaited = a.second->connection->is_awaited();
-            const bool b_awaited = b.second->connection->is_awaited();
-            return a_awaited != b_awaited ? b_awaited : a.second->used < b.second->used;
+            const bool a_in_use = a.second->is_in_use();
+            const bool b_in_use = b.second->is_in_use();
+            return a_in_use != b_in_use ? b_in_use : a.second->used < b.second->used;
         };
         const auto least = std::min_element(agents_.begin(), agents_.end(), is_better);
-        if (least->second->connection->is_awaited()) {
+        if (least->second->is_in_use()) {
             return nullptr;
         }
         const Key unused = least->first;
@@ -313,7 +313,7 @@ Task<void> HttpService::expire() {
     while (true) {
         co_await sleep_for(clock_, between_expiries);
         const auto is_unused = [this](const auto& each) {
-            return !each.second->connection->is_awaited() && clock_.now() - each.second->used >= idle_limit;
+            return !each.second->is_in_use() && clock_.now() - each.second->used >= idle_limit;
         };
         auto unused = std::find_if(agents_.begin(), agents_.end(), is_unused);
         while (unused != agents_.end()) {

@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
-#include <sys/file.h>
 #include <unistd.h>
 #include <utility>
 
@@ -31,11 +30,9 @@ std::string made_directory(const std::string& path) {
 
 // Until the descriptor is closed.
 UniqueFd lock(const std::string& directory) {
-    UniqueFd locked(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    while (!locked.valid() || ::flock(locked.get(), LOCK_EX) != 0) {
-        if (!locked.valid() || errno != EINTR) {
-            throw system_error(ErrorCode::store_failed, fmt::format("cannot lock {}", directory), errno);
-        }
+    UniqueFd locked = lock_directory(directory);
+    if (!locked.valid()) {
+        throw system_error(ErrorCode::store_failed, fmt::format("cannot lock {}", directory), errno);
     }
     return locked;
 }

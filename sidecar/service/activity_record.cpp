@@ -296,6 +296,16 @@ void ActivityRecord::rule_removed(const std::string& rule_id) {
            record::Durability::synced);
 }
 
+void ActivityRecord::files_changed(bool by_an_undo, const std::optional<std::string>& session_id, const std::string& id,
+                                   RawJson data) {
+    append({{},
+            by_an_undo ? files_restored_type : files_changed_type,
+            by_an_undo ? by_user : by_cellgate,
+            session_id,
+            id,
+            std::move(data)});
+}
+
 void ActivityRecord::login_ended(const protocol::ToolServersLoginEndedParams& ended) {
     LoginData data{ended.server, std::nullopt};
     if (ended.status != protocol::LoginStatus::granted) {

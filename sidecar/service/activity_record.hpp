@@ -18,6 +18,9 @@
 
 namespace cellgate::service {
 
+inline constexpr const char* files_changed_type = "files.changed";
+inline constexpr const char* files_restored_type = "files.restored";
+
 class ActivityRecord final : public gate::RecordSink {
   public:
     // `directory`: of this workspace's record.
@@ -35,6 +38,9 @@ class ActivityRecord final : public gate::RecordSink {
     void execution_changed(const session::Execution& execution);
     void rule_added(const protocol::Rule& rule);
     void rule_removed(const std::string& rule_id);
+    // Of an execution, or by an undo, whose `id` that is.
+    void files_changed(bool by_an_undo, const std::optional<std::string>& session_id, const std::string& id,
+                       RawJson data);
     void login_ended(const protocol::ToolServersLoginEndedParams& ended);
 
     Task<protocol::RecordQueryResult> query(protocol::RecordQueryParams params);

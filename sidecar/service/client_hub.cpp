@@ -27,22 +27,6 @@ std::shared_ptr<Client> ClientHub::find(session::ClientId id) const {
     return found == clients_.end() ? nullptr : found->second;
 }
 
-void ClientHub::session_changed(const protocol::SessionChangedParams& changed) const {
-    for (const auto& [id, client] : clients_) {
-        if (client->role == protocol::Role::user && client->stage == Client::Stage::initialized) {
-            client->peer.notify<protocol::SessionChanged>(changed);
-        }
-    }
-}
-
-void ClientHub::login_ended(const protocol::ToolServersLoginEndedParams& ended) const {
-    for (const auto& [id, client] : clients_) {
-        if (client->role == protocol::Role::user && client->stage == Client::Stage::initialized) {
-            client->peer.notify<protocol::ToolServersLoginEnded>(ended);
-        }
-    }
-}
-
 void ClientHub::detach_all_from(const std::string& session_id) {
     for (const auto& [id, client] : clients_) {
         client->attached.erase(session_id);

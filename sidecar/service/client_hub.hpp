@@ -23,9 +23,14 @@ class ClientHub final : public gate::Elicitor {
     // It receives no notification and no request any more.
     void remove(session::ClientId id) { clients_.erase(id); }
 
-    // To every user.
-    void session_changed(const protocol::SessionChangedParams& changed) const;
-    void login_ended(const protocol::ToolServersLoginEndedParams& ended) const;
+    template <class Notification>
+    void notify_users(const typename Notification::Params& params) const {
+        for (const auto& [id, client] : clients_) {
+            if (client->role == protocol::Role::user && client->stage == Client::Stage::initialized) {
+                client->peer.notify<Notification>(params);
+            }
+        }
+    }
     // No client follows a later session of this id without attaching to it.
     void detach_all_from(const std::string& session_id);
     // To the clients that follow the execution, after all of its output so far.

@@ -12,6 +12,7 @@
 #include "session_table.hpp"
 #include "trusted_servers.hpp"
 #include "workspace.hpp"
+#include "workspace_changes.hpp"
 
 namespace cellgate::service {
 
@@ -30,6 +31,7 @@ struct SidecarServices {
     TrustedServers& trusted_servers;
     packages::Installs& installs;
     ActivityRecord& activity;
+    WorkspaceChanges& changes;
 };
 
 void add_lifecycle_handlers(SidecarServices& sidecar, Client& client);
@@ -40,5 +42,6 @@ void add_gate_handlers(SidecarServices& sidecar, Client& client);
 void add_tool_handlers(SidecarServices& sidecar, Client& client);
 void add_package_handlers(SidecarServices& sidecar, Client& client);
 void add_record_handlers(SidecarServices& sidecar, Client& client);
+void add_change_handlers(SidecarServices& sidecar, Client& client);
 
 } // namespace cellgate::service

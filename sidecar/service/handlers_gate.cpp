@@ -3,6 +3,8 @@
 #include "base/host.hpp"
 #include "egress/public_address_policy.hpp"
 #include "handlers.hpp"
+#include "policy_history.hpp"
+#include "tools/rule_text.hpp"
 
 namespace cellgate::service {
 
@@ -42,6 +44,13 @@ struct GateMethods {
         sidecar.activity.rule_added(rule);
         co_return rule;
     }
+    Task<protocol::PolicyParseResult> parse(protocol::PolicyParseParams params) {
+        protocol::PolicyParseResult result;
+        result.rule = tools::parse_rule(params.text);
+        sidecar.registry.require_fitting(result.rule);
+        result.words = sidecar.gate.policy_words(result.rule);
+        co_return result;
+    }
     Task<Empty> remove(protocol::PolicyRemoveParams params) {
         co_await sidecar.gate.policy_remove(params.rule_id);
         sidecar.activity.rule_removed(params.rule_id);
@@ -71,6 +80,13 @@ void add_gate_handlers(SidecarServices& sidecar, Client& client) {
         [handlers](protocol::ActionCancelParams params) { return handlers->cancel(params); });
     client.peer.on_request<protocol::PolicyAdd>(
         [handlers](protocol::PolicyAddParams params) { return handlers->add(std::move(params)); });
+    client.peer.on_request<protocol::PolicyParse>(
+        [handlers](protocol::PolicyParseParams params) { return handlers->parse(std::move(params)); });
+    const auto history = std::make_shared<PolicyHistory>(sidecar.loop.clock(), sidecar.gate, sidecar.activity);
+    client.peer.on_request<protocol::PolicyPreview>(
+        [history](protocol::PolicyPreviewParams params) { return history->preview(std::move(params)); });
+    client.peer.on_request<protocol::PolicySuggest>(
+        [history](protocol::PolicySuggestParams params) { return history->suggest(std::move(params)); });
     client.peer.on_request<protocol::PolicyRemove>(
         [handlers](protocol::PolicyRemoveParams params) { return handlers->remove(std::move(params)); });
     client.peer.on_request<protocol::PolicyExplain>(

@@ -23,7 +23,7 @@ void SessionEvents::session_closed(const std::string& session_id) {
 
 void SessionEvents::on_session_changed(const protocol::SessionChangedParams& changed) {
     activity_.session_changed(changed);
-    clients_.session_changed(changed);
+    clients_.notify_users<protocol::SessionChanged>(changed);
 }
 
 void SessionEvents::on_execution_changed(const session::Execution& execution, std::optional<std::int64_t> position) {
@@ -33,6 +33,9 @@ void SessionEvents::on_execution_changed(const session::Execution& execution, st
         record(execution);
     }
     clients_.execution_changed(execution, position);
+    if (execution.state == protocol::ExecutionState::finished) {
+        changes_.execution_finished(execution);
+    }
 }
 
 void SessionEvents::on_output(const session::Execution& execution, const protocol::OutputRecord& record) {

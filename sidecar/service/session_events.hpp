@@ -1,24 +1,29 @@
 #pragma once
 // `SessionEvents` is where the sessions of a sidecar report what happens in them. It goes to the clients, to the idle
-// tracker, to the ledger, which survives a crash, and to the record.
+// tracker, to the ledger, which survives a crash, to the record, and to what keeps the changes of files.
 
 #include "activity_record.hpp"
 #include "client_hub.hpp"
 #include "idle_tracker.hpp"
 #include "session/session_options.hpp"
 #include "store/ledger.hpp"
+#include "workspace_changes.hpp"
 
 namespace cellgate::service {
 
 class SessionEvents final : public session::SessionObserver {
   public:
     // All must outlive it; `ledger` is nullptr for a sidecar whose work ends with its client.
-    SessionEvents(ClientHub& clients, IdleTracker& idle_tracker, store::Ledger* ledger, ActivityRecord& activity)
-        : clients_(clients), idle_tracker_(idle_tracker), ledger_(ledger), activity_(activity) {}
+    SessionEvents(ClientHub& clients, IdleTracker& idle_tracker, store::Ledger* ledger, ActivityRecord& activity,
+                  WorkspaceChanges& changes)
+        : clients_(clients), idle_tracker_(idle_tracker), ledger_(ledger), activity_(activity), changes_(changes) {}
 
     void session_opened(const std::string& session_id);
     void session_closed(const std::string& session_id);
 
+    Task<void> before_execution(std::shared_ptr<const session::Execution> execution) override {
+        return changes_.before_execution(std::move(execution));
+    }
     void on_session_changed(const protocol::SessionChangedParams& changed) override;
     void on_execution_changed(const session::Execution& execution, std::optional<std::int64_t> position) override;
     void on_output(const session::Execution& execution, const protocol::OutputRecord& record) override;
@@ -33,6 +38,7 @@ class SessionEvents final : public session::SessionObserver {
     IdleTracker& idle_tracker_;
     store::Ledger* ledger_;
     ActivityRecord& activity_;
+    WorkspaceChanges& changes_;
 };
 
 } // namespace cellgate::service

@@ -39,6 +39,13 @@ RunBlocking run_blocking(async::Loop& loop) {
     return [&loop](std::function<void()> work) { return loop.run_blocking(std::move(work)); };
 }
 
+changes::Options changes_options(const store::Directories& directories, const std::string& workspace) {
+    changes::Options options;
+    options.directory = store::changes_directory(directories, workspace);
+    options.workspace = workspace;
+    return options;
+}
+
 gate::GateOptions gate_options(async::Loop& loop, const std::string& workspace, const store::Directories& directories,
                                gate::Elicitor* elicitor, gate::RecordSink* record) {
     gate::GateOptions options;
@@ -73,6 +80,7 @@ struct Sidecar::Impl {
     CrashRecovery crash_recovery;
     ClientHub clients;
     ActivityRecord activity;
+    WorkspaceChanges changes;
     gate::Gate gate;
     Elicitations elicitations;
     std::unique_ptr<egress::Network> network;
@@ -98,6 +106,9 @@ Sidecar::Impl::Impl(async::Loop& loop_, SidecarOptions options)
       crash_recovery(loop, {journal_directory(directories, workspace.path), directories.state + "/journals"}),
       activity(loop.clock(), run_blocking(loop), store::record_directory(directories, workspace.path),
                read_record_settings(directories.config + "/record.json")),
+      changes(
+          loop.clock(), run_blocking(loop), changes_options(directories, workspace.path), activity,
+          [this](const protocol::ChangesFoundParams& found) { clients.notify_users<protocol::ChangesFound>(found); }),
       gate(loop.clock(), gate_options(loop, workspace.path, directories, &clients, &activity)),
       elicitations(loop.clock(), gate), network(egress::make_system_network(loop)),
       server_sandbox(loop, gate, *network, directories, workspace.path, workspace.environment),
@@ -110,15 +121,15 @@ Sidecar::Impl::Impl(async::Loop& loop_, SidecarOptions options)
                                       directories.state + "/logins",
                                       [this](const protocol::ToolServersLoginEndedParams& ended) {
                                           activity.login_ended(ended);
-                                          clients.login_ended(ended);
+                                          clients.notify_users<protocol::ToolServersLoginEnded>(ended);
                                       }}),
       installs(loop, gate, directories, workspace.path, workspace.environment), trusted_servers(registry, gate),
-      idle_tracker(loop.clock()), events(clients, idle_tracker, ledger.get(), activity),
+      idle_tracker(loop.clock()), events(clients, idle_tracker, ledger.get(), activity, changes),
       session_services{loop,   loop.clock(), gate,     registry.dispatcher(), *network,
                        events, directories,  journals, workspace.path,        workspace.environment},
       sessions(session_services, workspace, events),
-      services{loop,         workspace, agent_limits, outlives_clients, sessions,        journals, crash_recovery,
-               idle_tracker, gate,      elicitations, registry,         trusted_servers, installs, activity} {
+      services{loop, workspace,    agent_limits, outlives_clients, sessions, journals, crash_recovery, idle_tracker,
+               gate, elicitations, registry,     trusted_servers,  installs, activity, changes} {
     if (options.trace_file) {
         trace = std::make_shared<Trace>(loop.clock(), *options.trace_file,
                                         [this](const std::string& elicitation_id, const std::string& field) {
@@ -144,6 +155,7 @@ void Sidecar::Impl::add_handlers(Client& client) {
     add_tool_handlers(services, client);
     add_package_handlers(services, client);
     add_record_handlers(services, client);
+    add_change_handlers(services, client);
 }
 
 void Sidecar::Impl::warm_up() {
@@ -181,6 +193,7 @@ Task<void> Sidecar::Impl::close() {
     co_await crash_recovery.close();
     co_await warming.join();
     co_await sessions.close_all();
+    co_await changes.close();
     co_await journals.close();
     co_await elicitations.close();
     co_await registry.close();

@@ -134,7 +134,12 @@ Task<void> Session::run_queue() {
     while (true) {
         co_await queue_changed_.until(has_work);
         co_await kernel_ready_.wait();
-        if (kernel_ready_.is_set() && !queue_.empty()) { // not lost again, or cancelled, before this task had its turn
+        const std::shared_ptr<Execution> next = queue_.next();
+        if (next) {
+            co_await services_.observer.before_execution(next);
+        }
+        // The kernel may be lost again, or the execution cancelled, before this task had its turn.
+        if (kernel_ready_.is_set() && next && queue_.next() == next) {
             co_await run(queue_.take());
         }
     }

@@ -133,6 +133,10 @@ std::string record_directory(const Directories& directories, const std::string& 
     return fmt::format("{}/records/{}", directories.state, key_of_root(root));
 }
 
+std::string changes_directory(const Directories& directories, const std::string& root) {
+    return fmt::format("{}/changes/{}", directories.state, key_of_root(root));
+}
+
 std::string make_unique_directory(const std::string& parent, const std::string& prefix) {
     std::string path = fmt::format("{}/{}XXXXXX", parent, prefix);
     if (::mkdtemp(path.data()) == nullptr) {

@@ -85,9 +85,17 @@ std::optional<RuleProblem> check_condition(const JsonValue& root, const std::str
         }
         schema = property;
     }
+    std::vector<RawJson> values = matcher.in.value_or(std::vector<RawJson>());
     if (matcher.equals) {
-        std::optional<std::string> problem = check_value(root, *schema, parse_json_value(matcher.equals->text()), path);
-        return problem ? std::optional(RuleProblem{std::move(*problem), {}}) : std::nullopt;
+        values.push_back(*matcher.equals);
+    }
+    for (const RawJson& value : values) {
+        if (std::optional<std::string> problem = check_value(root, *schema, parse_json_value(value.text()), path)) {
+            return RuleProblem{std::move(*problem), {}};
+        }
+    }
+    if (!values.empty() || matcher.less_than) {
+        return std::nullopt;
     }
     if (!takes_text(*schema)) {
         return RuleProblem{fmt::format("{}: the tool takes no text there, and glob and under compare texts", path),

@@ -127,6 +127,16 @@ class TheLegacyEra(HttpMcpTest):
         self.assertEqual(second.start("ping").status, 404)
         self.assertEqual((first.request("ping"), others[0].request("ping")), ({}, {}))
 
+    def test_a_session_whose_call_goes_on_gives_way_to_none(self):
+        served = self.serve()
+        working, idle = self.http(served), self.http(served)
+        task = working.request("tools/call", {"name": "execute", "arguments": {"code": HOLD}, "task": {}})["task"]
+        for _ in range(63):
+            self.http(served)
+        self.assertEqual(idle.start("ping").status, 404)  # the control: it was used after the other
+        self.assertEqual(working.request("tasks/get", {"taskId": task["taskId"]})["status"], "working")
+        working.request("tasks/cancel", {"taskId": task["taskId"]})
+
     def test_what_is_no_message_is_refused(self):
         agent = self.http(self.serve())
         batch = json.dumps([{"jsonrpc": "2.0", "id": 1, "method": "ping"}]).encode()

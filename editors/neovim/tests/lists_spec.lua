@@ -269,3 +269,30 @@ it("lists: the code of an execution is opened twice without harm", function()
     equal(lines(), { "one<U+202E>", "two" })
   end
 end)
+
+it("lists: a rule that is typed says what it covers before it is added", function()
+  local fake = start()
+  local typed = { effect = "allow", kind = "tool", server = "fs", tool = "move" }
+  fake.answers["policy/parse"] = function(params)
+    equal(params.text, "allow fs/move path=under:data")
+    return { rule = typed, words = "allow tool move of fs" }
+  end
+  fake.answers["policy/preview"] = function()
+    return { since = "2026-01-05T09:00:00Z", allowed = 2, denied = 1 }
+  end
+  local shown
+  vim.ui.select = function(choices, options, answer)
+    shown = options.prompt
+    answer(choices[1])
+  end
+  run_commands("rule allow fs/move path=under:data")
+  wait(function()
+    return #fake:asked("policy/add") == 1
+  end, "the new rule")
+  equal(
+    shown,
+    "allow tool move of fs (of the last 30 days it covers 2 actions that were allowed and 1 action that was denied; "
+      .. "it would have allowed what was denied)"
+  )
+  equal(fake:asked("policy/add")[1].params, { rule = typed, scope = "workspace" })
+end)

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { PastDecision, Rule } from "../src/protocol/messages";
-import { actionText, explanationText, outcomeText, pastReason, pastText, ruleText } from "../src/rules/labels";
+import { actionText, explanationText, outcomeText, pastReason, pastText, previewText, ruleText } from "../src/rules/labels";
 
 const rule = (more: Partial<Rule>): Rule => ({ id: "r", effect: "allow", source: "session", ...more });
 
@@ -74,4 +74,17 @@ test("what was decided says by whom, and by which rule", () => {
         pastReason(past({ by: "user" }), now),
         "tool x of filesystem: allowed by a user: a\\u{202e}b. Now it would be allowed by the rule “allow any tool of filesystem” (In a session): a grant.",
     );
+});
+
+test("a new rule's preview counts what it covers", () => {
+    const rule = { effect: "allow" } as const;
+    const since = "2026-01-05T09:00:00Z";
+    assert.equal(previewText(rule, { since, allowed: 0, denied: 0 }), "It covers no action of the last 30 days.");
+    assert.equal(
+        previewText(rule, { since, allowed: 214, denied: 1 }),
+        "Of the last 30 days it covers 214 actions that were allowed and 1 action that was denied. It would have allowed what was denied.",
+    );
+    assert.match(previewText({ effect: "ask" }, { since, allowed: 1, denied: 0 }), /1 action that was allowed .*asked about each\.$/);
+    assert.equal(ruleText({ effect: "deny", kind: "tool", server: "fs", arguments: { "/n": { lessThan: 3 }, "/k": { in: [1, 2] } } }),
+        "any tool of fs with n less than 3 and k one of [1,2]");
 });

@@ -48,6 +48,33 @@ const folder = {
     ".vscode/settings.json": JSON.stringify({ "cellgate.mcpServers": { sneaked: { command: "/bin/sh" } } }),
 };
 
+scenario("a rule that is typed says what it covers, and then decides", { settings: filesystemSettings, prepare: writeWrappers, files }, async ({ workspace, editor }) => {
+    await editor.openFile("plan.py");
+    await editor.lens("Run Cell").first().click();
+    const approvals = await Approvals.of(editor);
+    await approvals.press(approvals.allow("this call"));
+    await editor.lens(/\[1\] [\d.]+ m?s/).waitFor();
+    await editor.command("cellgate: Add Rule…");
+    const input = editor.page.locator(".quick-input-widget input").first();
+    await input.fill("forbid filesystem/read_text_file");
+    await editor.page.locator(".quick-input-message", { hasText: "expected a rule that begins with allow, ask or deny" }).waitFor();
+    await input.fill("deny filesystem/read_text_file");
+    await editor.page.locator(".quick-input-message", { hasText: "deny tool read_text_file of filesystem" }).waitFor();
+    await editor.screenshot("typed");
+    await input.press("Enter");
+    await editor.choose("This workspace");
+    const dialog = editor.dialog("deny tool read_text_file of filesystem, this workspace");
+    await dialog.waitFor();
+    assert.match(await dialog.innerText(), /covers 1 action that was allowed and 0 actions that were denied/);
+    await editor.screenshot("preview");
+    await dialog.getByText("Add Rule", { exact: true }).click();
+    const rules = await unfold(editor, "Rules");
+    await row(rules, "deny read_text_file of filesystem").waitFor();
+    await editor.lens("Run Cell").first().click();
+    await editor.lens(/\[2\] .*ApprovalDenied/).waitFor();
+    assert.equal(await workspace.read("seen.txt"), "five days. ");
+});
+
 scenario("a server that a file of the workspace names waits for an agreement to what it runs", { files: folder }, async ({ workspace, editor }) => {
     await editor.openFile("plan.py");
     await editor.page.locator(".activitybar .action-label[aria-label^=cellgate]").click();

@@ -1,7 +1,7 @@
 #include "base/json_codec.hpp"
 #include "columns.hpp"
 #include "definition_changes.hpp"
-#include "line_diff.hpp"
+#include "base/line_diff.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -13,8 +13,6 @@ namespace {
 
 using namespace cellgate;
 using gate::definition_changes;
-using gate::DiffLine;
-using gate::line_diff;
 using Lines = std::vector<std::string>;
 
 Lines letters(std::string_view text) {

@@ -31,7 +31,8 @@ struct Fixture {
     ClientHub clients;
     IdleTracker idle_tracker{clock};
     ActivityRecord activity{clock, run_inline, folder.path / "record", {}};
-    SessionEvents events{clients, idle_tracker, &ledger, activity};
+    WorkspaceChanges changes{clock, run_inline, {folder.path / "changes", folder.path}, activity, {}};
+    SessionEvents events{clients, idle_tracker, &ledger, activity, changes};
     session::Execution execution{"one", params(), 1, "s", journals, clock};
 };
 
@@ -80,7 +81,7 @@ TEST_CASE("after a crash the ledger has the open sessions, and how far each exec
 
 TEST_CASE("a sidecar whose work ends with its client keeps no ledger, and counts its executions all the same") {
     Fixture fixture;
-    SessionEvents events(fixture.clients, fixture.idle_tracker, nullptr, fixture.activity);
+    SessionEvents events(fixture.clients, fixture.idle_tracker, nullptr, fixture.activity, fixture.changes);
     events.session_opened("u");
     events.on_execution_changed(fixture.execution, std::nullopt);
     fixture.idle_tracker.client_connected();

@@ -88,7 +88,8 @@ struct Fixture {
     ClientHub clients;
     IdleTracker idle_tracker{loop.clock()};
     ActivityRecord activity{loop.clock(), run_inline, folder.path / "record", {}};
-    SessionEvents events{clients, idle_tracker, nullptr, activity};
+    WorkspaceChanges changes{loop.clock(), run_inline, {folder.path / "changes", folder.path}, activity, {}};
+    SessionEvents events{clients, idle_tracker, nullptr, activity, changes};
     session::SessionServices services{loop,   loop.clock(), gate,     registry.dispatcher(), *network,
                                       events, directories,  journals, workspace.path,        workspace.environment};
     SessionTable sessions{services, workspace, events};

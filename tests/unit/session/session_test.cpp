@@ -23,6 +23,7 @@ namespace {
 using ExecutionPtr = std::shared_ptr<Execution>;
 
 struct Recorder final : SessionObserver {
+    Task<void> before_execution(std::shared_ptr<const Execution> /*execution*/) override { co_return; }
     void on_session_changed(const protocol::SessionChangedParams& changed) override {
         statuses.push_back(changed.status);
         happened.set();

@@ -23,6 +23,7 @@ namespace {
 using ExecutionPtr = std::shared_ptr<Execution>;
 
 struct Recorder final : SessionObserver {
+    Task<void> before_execution(std::shared_ptr<const Execution> /*execution*/) override { co_return; }
     void on_session_changed(const protocol::SessionChangedParams&) override { happened.set(); }
     void on_execution_changed(const Execution& execution, std::optional<std::int64_t> position) override {
         const std::string suffix = position ? std::to_string(*position) : "";

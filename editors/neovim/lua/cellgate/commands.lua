@@ -5,6 +5,7 @@ local cells = require("cellgate.cells")
 local changes_list = require("cellgate.changes_list")
 local kernel_lists = require("cellgate.kernel_lists")
 local logins = require("cellgate.logins")
+local new_rule = require("cellgate.new_rule")
 local notify = require("cellgate.notify")
 local outputs = require("cellgate.outputs")
 local places = require("cellgate.places")
@@ -350,6 +351,20 @@ M.all = {
     does = "Lists the rules and what answers have allowed; a key revokes.",
     act = function()
       policy_lists.rules(workspace.root(current_buffer()))
+    end,
+  },
+  rule = {
+    does = "Adds a rule, after it has shown what the rule covers: allow, ask or deny, and what, such as"
+      .. " `:Cellgate rule deny filesystem/move_file`. The form is that of `--allow` of the command line.",
+    arguments = "{effect} {rule}",
+    act = function(arguments)
+      if not arguments[2] then
+        return "which rule? For example :Cellgate rule deny filesystem/move_file"
+      end
+      new_rule.add(workspace.root(current_buffer()), table.concat(arguments, " "))
+    end,
+    complete = function()
+      return { "allow", "ask", "deny" }
     end,
   },
   decisions = {

@@ -579,10 +579,13 @@
 
 --- What an argument has to be. equals: this JSON value. glob: a string that the pattern covers; * stops at /, ** does
 --- not. under: a path in this folder, after resolving . and .. and links; a relative one is taken from the workspace.
+--- in: one of these JSON values. lessThan: a number that is less.
 ---@class Matcher
 ---@field equals? any
 ---@field glob? string
 ---@field under? Path
+---@field in? any[]
+---@field lessThan? number
 
 --- JSON pointers into the arguments, to what each has to match. All have to. A value that is not there matches
 --- nothing; "" is the whole.
@@ -979,6 +982,32 @@
 ---@class PolicyDecisionsResult
 ---@field decisions PastDecision[]
 ---@field forgotten integer How many more there were.
+
+--- A rule in its short form: allow, ask or deny, and what, as `cellgate policy` takes it: "deny filesystem/write_file
+--- path=under:data", "allow network example.org".
+---@class PolicyParseParams
+---@field text string
+
+--- The rule, and what it says.
+---@class PolicyParseResult
+---@field rule RuleSpec
+---@field words VisibleLine
+
+--- A rule that may be added.
+---@class PolicyPreviewParams
+---@field rule RuleSpec
+
+--- What the rule covers of the actions that the record has of the last 30 days. An action whose payload the record
+--- does not have whole is not looked at.
+---@class PolicyPreviewResult
+---@field since Time
+---@field allowed integer Of those that it covers, how many were allowed.
+---@field denied integer
+---@field example? RecordEntry The newest whose decision the rule would have changed, else the newest.
+
+--- Entries of the record, of type action.decided.
+---@class PolicySuggestParams
+---@field seqs integer[]
 
 --- What would happen to this action now, with nothing being asked or done.
 ---@class PolicyExplainParams

@@ -1071,12 +1071,14 @@ export type Verdict = "allow" | "deny";
  */
 export type Scope = "once" | "execution" | "session" | "workspace" | "always";
 /**
- * What an argument has to be. equals: this JSON value. glob: a string that the pattern covers; * stops at /, ** does not. under: a path in this folder, after resolving . and .. and links; a relative one is taken from the workspace.
+ * What an argument has to be. equals: this JSON value. glob: a string that the pattern covers; * stops at /, ** does not. under: a path in this folder, after resolving . and .. and links; a relative one is taken from the workspace. in: one of these JSON values. lessThan: a number that is less.
  */
 export interface Matcher {
     equals?: unknown;
     glob?: string;
     under?: Path;
+    in?: unknown[];
+    lessThan?: number;
 }
 /**
  * JSON pointers into the arguments, to what each has to match. All have to. A value that is not there matches nothing; "" is the whole.
@@ -1809,6 +1811,46 @@ export interface PolicyDecisionsResult {
      * How many more there were.
      */
     forgotten: number;
+}
+/**
+ * A rule in its short form: allow, ask or deny, and what, as `cellgate policy` takes it: "deny filesystem/write_file path=under:data", "allow network example.org".
+ */
+export interface PolicyParseParams {
+    text: string;
+}
+/**
+ * The rule, and what it says.
+ */
+export interface PolicyParseResult {
+    rule: RuleSpec;
+    words: VisibleLine;
+}
+/**
+ * A rule that may be added.
+ */
+export interface PolicyPreviewParams {
+    rule: RuleSpec;
+}
+/**
+ * What the rule covers of the actions that the record has of the last 30 days. An action whose payload the record does not have whole is not looked at.
+ */
+export interface PolicyPreviewResult {
+    since: Time;
+    /**
+     * Of those that it covers, how many were allowed.
+     */
+    allowed: number;
+    denied: number;
+    /**
+     * The newest whose decision the rule would have changed, else the newest.
+     */
+    example?: RecordEntry;
+}
+/**
+ * Entries of the record, of type action.decided.
+ */
+export interface PolicySuggestParams {
+    seqs: number[];
 }
 /**
  * What would happen to this action now, with nothing being asked or done.

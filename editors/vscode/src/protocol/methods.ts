@@ -53,7 +53,12 @@ import type {
     PolicyExplainParams,
     PolicyExplainResult,
     PolicyListResult,
+    PolicyParseParams,
+    PolicyParseResult,
+    PolicyPreviewParams,
+    PolicyPreviewResult,
     PolicyRemoveParams,
+    PolicySuggestParams,
     ProgressParams,
     RecordEntry,
     RecordQueryParams,
@@ -137,6 +142,12 @@ export interface Requests {
     "stats": { params: NoParams; result: StatsResult };
     /** The decision history: what was decided, asked about or not, and by which rule. */
     "policy/decisions": { params: NoParams; result: PolicyDecisionsResult };
+    /** Reads a rule in its short form. Nothing is added. */
+    "policy/parse": { params: PolicyParseParams; result: PolicyParseResult };
+    /** What a rule would have covered lately. Nothing is added. */
+    "policy/preview": { params: PolicyPreviewParams; result: PolicyPreviewResult };
+    /** The narrowest allow rule that covers some past actions. Nothing is added. */
+    "policy/suggest": { params: PolicySuggestParams; result: PolicyParseResult };
     /** Why an action would be allowed, asked or denied. */
     "policy/explain": { params: PolicyExplainParams; result: PolicyExplainResult };
     /** Tool servers with their state and tools. */

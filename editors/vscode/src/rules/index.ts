@@ -1,5 +1,5 @@
 // `rules` registers everything about rules in the editor: the view of those in force and of past decisions, and the
-// commands that revoke a rule, explain a decision, or cancel a call that goes on.
+// commands that add or revoke a rule, explain a decision, or cancel a call that goes on.
 
 import * as vscode from "vscode";
 import type { Cellgate } from "../cellgate";
@@ -8,6 +8,7 @@ import { label } from "../text";
 import { Explanations } from "./explanations";
 import { ruleText } from "./labels";
 import { RuleLoader } from "./loader";
+import { addRule } from "./newRule";
 import { RuleTree, type DecidedNode, type Node, type RuleNode } from "./tree";
 
 export function rules({ sidecar, waiting, sessions, executions }: Cellgate): vscode.Disposable {
@@ -37,6 +38,10 @@ export function rules({ sidecar, waiting, sessions, executions }: Cellgate): vsc
         explainDecision: (node: DecidedNode) => explanations.explainDecision(node.decided),
         cancelCall: async ({ decided }: DecidedNode) => {
             await sidecar.request("action/cancel", { number: decided.number });
+            await loader.load();
+        },
+        addRule: async () => {
+            await addRule(sidecar);
             await loader.load();
         },
         explainCall: () => explanations.explainCall(),

@@ -1,7 +1,7 @@
 // These functions describe rules and decisions to the user.
 
 import { decisionText } from "../approvals/pending";
-import type { Action, ArgumentMatchers, PastDecision, PolicyExplainResult, Rule, RuleSpec } from "../protocol/messages";
+import type { Action, ArgumentMatchers, PastDecision, PolicyExplainResult, PolicyPreviewResult, Rule, RuleSpec } from "../protocol/messages";
 import { escapeUnprintable, plain } from "../text";
 
 type Source = Rule["source"];
@@ -38,11 +38,13 @@ export function ruleText(rule: RuleSpec & Pick<Rule, "payloadHash">): string {
     }
 }
 
+const matcherWords: Record<string, string> = { equals: "=", glob: "like", under: "under", in: "one of", lessThan: "less than" };
+
 function argumentsText(matchers: ArgumentMatchers | undefined): string {
     const texts = Object.entries(matchers ?? {}).map(([pointer, matcher]) => {
         const [how, value] = Object.entries(matcher)[0] as [string, unknown];
         const what = typeof value === "string" ? value : JSON.stringify(value);
-        return escapeUnprintable(`${pointer.slice(1)} ${how === "equals" ? "=" : how === "glob" ? "like" : "under"} ${what}`);
+        return escapeUnprintable(`${pointer.slice(1)} ${matcherWords[how] ?? how} ${what}`);
     });
     return texts.length > 0 ? ` with ${texts.join(" and ")}` : "";
 }
@@ -114,4 +116,14 @@ function titleOf({ source }: Rule): string {
 
 function sourcedText(rule: Rule): string {
     return `the rule “${rule.effect} ${ruleText(rule)}” (${titleOf(rule)})`;
+}
+
+const count = (number: number, what: string) => `${number} action${number === 1 ? "" : "s"} that ${number === 1 ? "was" : "were"} ${what}`;
+
+/** What a rule would have done in the last 30 days. */
+export function previewText({ effect }: RuleSpec, { allowed, denied }: PolicyPreviewResult): string {
+    if (allowed + denied === 0) return "It covers no action of the last 30 days.";
+    const covers = `Of the last 30 days it covers ${count(allowed, "allowed")} and ${count(denied, "denied")}.`;
+    if (effect === "allow" && denied > 0) return `${covers} It would have allowed what was denied.`;
+    return effect === "ask" ? `${covers} It would have asked about each.` : covers;
 }

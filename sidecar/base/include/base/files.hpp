@@ -20,6 +20,10 @@ std::optional<std::string> read_file(const std::string& path);
 // Writes all of `bytes`. False with errno when that failed; some of them may be written then.
 bool write_all(int fd, std::string_view bytes);
 
+// Locks the directory (flock) against all who do the same, until the descriptor is closed; waits for them. Invalid with
+// errno when that failed.
+UniqueFd lock_directory(const std::string& path);
+
 struct Pipe {
     UniqueFd read;
     UniqueFd write;

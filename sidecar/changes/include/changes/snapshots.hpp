@@ -2,8 +2,8 @@
 // `Snapshots` is the states of a workspace's files: it keeps them, tells what changed between two, and restores it. The
 // contents are kept by `git` in a repository of cellgate's own; the workspace's .git is neither read nor written, and
 // nothing that a file of the workspace says makes git run a program. All functions block, and the caller makes one call
-// at a time. Errors are Error{store_failed}, also where there is no git, and Error{invalid_params} for what the caller
-// gave.
+// at a time; several processes may use one directory, and wait for each other. Errors are Error{store_failed}, also
+// where there is no git, and Error{invalid_params} for an id that is none.
 //
 // Covered are regular files and symbolic links: content or target, and all twelve bits of the mode. Not covered are
 // what .gitignore files name, repositories inside the workspace, files beyond a limit or that cannot be read, and names
@@ -26,6 +26,7 @@ struct Options {
     std::uint64_t max_total_bytes = 1ULL << 30U; // of all covered files, and of the store
     std::size_t max_files = 100'000;             // also of ignored entries; an ignored folder is one
     std::vector<std::string> excluded = {};      // folders, relative to the workspace; not covered
+    std::string prune_before = "1.hour.ago";     // newer snapshots stay when keep() forgets them: git's `--expire`
 };
 
 struct NotCovered {
@@ -38,6 +39,7 @@ struct Snapshot {
     bool complete = true; // nothing is left out but what is ignored or excluded, which is never looked at
     std::vector<NotCovered> not_covered; // the first 100
     std::size_t not_covered_count = 0;
+    bool store_is_full = false; // nothing is covered because of that
 };
 
 struct FileState {
@@ -62,7 +64,6 @@ struct ChangeList {
 struct UndoResult {
     std::vector<NotCovered> refused; // not empty: nothing was changed, because of these
     std::vector<std::string> restored;
-    Snapshot snapshot; // of the workspace afterwards; when something was refused, an empty one
 };
 
 class Snapshots {
@@ -77,9 +78,9 @@ class Snapshots {
 
     ChangeList compare(const std::string& before, const std::string& after) const;
 
-    // The content of a file, or a link's target. Throws Error{invalid_params} if the snapshot has none of that path,
+    // The content of a file, or a link's target; nothing if the snapshot has no file of that path. Throws
     // Error{limit_exceeded} if it has more than `limit` bytes.
-    std::string read(const std::string& id, const std::string& path, std::size_t limit) const;
+    std::optional<std::string> read(const std::string& id, const std::string& path, std::size_t limit) const;
 
     // Restores what differs between the two, of `paths` if given, to `before`. First every such file has to be as in
     // `after`: otherwise nothing is changed. Follows no link, and replaces files, so that other names of them keep
@@ -88,11 +89,12 @@ class Snapshots {
     UndoResult undo(const std::string& before, const std::string& after,
                     const std::optional<std::vector<std::string>>& paths = std::nullopt);
 
-    // Completes an undo that was interrupted. Call it before anything else. `refused` are the files that are neither
+    // Completes an undo whose process has ended. Call it before anything else. `refused` are the files that are neither
     // as before nor as after the changes: they were left as they are. Nothing if no undo was interrupted.
     std::optional<UndoResult> recover();
 
-    // Forgets all snapshots but these and the last one. Their space is freed by every sixteenth call, and the first.
+    // Forgets all snapshots but these, those that are gone already left aside, and the last one. Their space is freed
+    // by every sixteenth call, and the first.
     void keep(const std::vector<std::string>& ids);
 
   private:

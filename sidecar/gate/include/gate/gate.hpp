@@ -138,6 +138,11 @@ class Gate {
     protocol::PolicyListResult policy_list();
     Task<protocol::Rule> policy_add(protocol::PolicyAddParams params);
     Task<protocol::PolicyExplainResult> policy_explain(protocol::PolicyExplainParams params);
+    // Of each action whether the rule would decide it, were there no other; false for one that cannot be read. Throws
+    // Error{rule_invalid}.
+    Task<std::vector<bool>> policy_covers(protocol::RuleSpec spec, std::vector<protocol::Action> actions);
+    // "allow tool list_directory of filesystem". Throws Error{rule_invalid} for one that could not be added.
+    std::string policy_words(const protocol::RuleSpec& spec) const;
     Task<void> policy_remove(std::string rule_id);
     protocol::PolicyDecisionsResult policy_decisions() const;
 

@@ -28,6 +28,8 @@ struct HttpAgent {
     virtual ~HttpAgent() = default;
     // Until its connection ends.
     virtual Task<void> run() = 0;
+    // Whether calls of its go on, also such that no request waits for.
+    virtual bool is_busy() const = 0;
 };
 
 class HttpService final : public async::HttpHandler {
@@ -51,6 +53,8 @@ class HttpService final : public async::HttpHandler {
         std::shared_ptr<PostedConnection> connection;
         std::unique_ptr<HttpAgent> server;
         Instant used;
+
+        bool is_in_use() const { return connection->is_awaited() || server->is_busy(); }
     };
     using Key = std::pair<Era, std::string>; // a session's id, or a client's name
 

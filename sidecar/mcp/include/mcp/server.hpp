@@ -91,6 +91,9 @@ class Server {
         before_message_ = std::move(callback);
     }
 
+    // Whether calls go on: those of requests that wait, of streams that were dropped, and tasks.
+    bool is_busy() const { return tasks_.running() > 0; }
+
     // Runs until the client's connection ends; then cancels the running calls and waits for them.
     Task<void> run();
 

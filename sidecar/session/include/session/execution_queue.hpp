@@ -26,6 +26,8 @@ class ExecutionQueue {
     void require_space(const std::string& id, std::size_t code_bytes) const;
     // Appends it. Returns its position.
     std::int64_t push(ExecutionPtr execution);
+    // The first one that waits; nullptr if none does.
+    ExecutionPtr next() const { return waiting_.empty() ? nullptr : waiting_.front(); }
     // The first one that waits becomes the running one. There must be one, and none that runs.
     const ExecutionPtr& take();
     void remove(const ExecutionPtr& waiting);

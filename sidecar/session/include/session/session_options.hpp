@@ -27,6 +27,8 @@ namespace cellgate::session {
 // Receives the events of all sessions, in order. Implemented by the service; must outlive the sessions.
 struct SessionObserver {
     virtual ~SessionObserver() = default;
+    // Awaited before an execution starts; it may be removed from the queue meanwhile.
+    virtual Task<void> before_execution(std::shared_ptr<const Execution> execution) = 0;
     virtual void on_session_changed(const protocol::SessionChangedParams& changed) = 0;
     virtual void on_execution_changed(const Execution& execution, std::optional<std::int64_t> position) = 0;
     virtual void on_output(const Execution& execution, const protocol::OutputRecord& record) = 0;

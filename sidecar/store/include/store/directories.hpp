@@ -28,6 +28,8 @@ Directories find_directories(const std::map<std::string, std::string>& environme
 std::string key_of_root(const std::string& root);
 // Of the record of what happens in that workspace.
 std::string record_directory(const Directories& directories, const std::string& root);
+// Of the states of that workspace's files.
+std::string changes_directory(const Directories& directories, const std::string& root);
 
 using cellgate::make_private_directory;
 

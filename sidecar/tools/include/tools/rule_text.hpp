@@ -1,12 +1,12 @@
 #pragma once
-// `parse_allow_rule` and `allow_rule_for` are the reader and the writer of `--allow RULE`, a short form of an allow
-// rule.
+// `parse_allow_rule` and `allow_rule_for` are the reader and the writer of `--allow RULE`, the short form of an allow
+// rule; `parse_rule` reads that of every rule.
 
 #include "protocol/messages/policy.hpp"
 
 #include <string>
 
-namespace cellgate::cli {
+namespace cellgate::tools {
 
 // The grammar, for a user.
 inline constexpr const char* rule_help = R"(RULE
@@ -14,7 +14,8 @@ inline constexpr const char* rule_help = R"(RULE
   SERVER/TOOL ARGUMENT=VALUE   only with this argument; more of them, each after a space
   SERVER/TOOL ={...}           only with exactly these arguments, as JSON. Nothing else covers what `host`
                                writes or runs
-  VALUE is a word, JSON, under:DIR (the folder or something in it) or glob:PATTERN (* stops at /, ** does not).
+  VALUE is a word, JSON, under:DIR (the folder or something in it), glob:PATTERN (* stops at /, ** does not),
+  in:[...] (one of these values) or less:NUMBER.
   What holds spaces, quotes or braces is written as a JSON string, names too:
     --allow 'filesystem/read_file path=under:"my data"'
     --allow 'notes/add title="two words" tags=["a","b"] limit=10')";
@@ -22,8 +23,12 @@ inline constexpr const char* rule_help = R"(RULE
 // Throws Error{rule_invalid}, also for a rule that would allow every server or every action.
 protocol::RuleSpec parse_allow_rule(const std::string& text);
 
+// "deny SERVER/TOOL ...", "allow network HOST", "ask install": the effect, and what parse_allow_rule() reads or another
+// kind. Throws Error{rule_invalid}.
+protocol::RuleSpec parse_rule(const std::string& text);
+
 // A rule for a call with these arguments: `exactly` these, else at least these. The text is one line of printable
 // characters that parse_allow_rule() reads.
 std::string allow_rule_for(const std::string& server, const std::string& tool, const RawJson& arguments, bool exactly);
 
-} // namespace cellgate::cli
+} // namespace cellgate::tools

@@ -1,11 +1,11 @@
 #include "base/error.hpp"
 #include "base/escape_unprintable.hpp"
-#include "rule_argument.hpp"
+#include "tools/rule_text.hpp"
 
 #include <doctest/doctest.h>
 
 using namespace cellgate;
-using namespace cellgate::cli;
+using namespace cellgate::tools;
 
 TEST_CASE("a rule names a server and a tool") {
     const protocol::RuleSpec rule = parse_allow_rule("notes/add");
@@ -154,5 +154,21 @@ TEST_CASE("a rule for everything, and one that is not clear, is refused") {
             found = kind_of(error.code);
         }
         CHECK(found == "ruleInvalid");
+    }
+}
+
+TEST_CASE("every kind of rule has a short form") {
+    CHECK(to_json(parse_rule("deny filesystem/move_file")) ==
+          R"({"effect":"deny","kind":"tool","server":"filesystem","tool":"move_file"})");
+    CHECK(to_json(parse_rule("ask  notes/add kind=in:[\"a\",2] count=less:10")) ==
+          R"({"effect":"ask","kind":"tool","server":"notes","tool":"add",)"
+          R"("arguments":{"/count":{"lessThan":10},"/kind":{"in":["a",2]}}})");
+    CHECK(to_json(parse_rule("allow network *.example.org:443")) ==
+          R"({"effect":"allow","kind":"network","host":"*.example.org:443"})");
+    CHECK(to_json(parse_rule("deny install")) == R"({"effect":"deny","kind":"install"})");
+    for (const char* text : {"", "deny", "forbid fs/read", "deny fs", "ask notes/add n=less:x", "ask notes/add n=in:x",
+                             "ask notes/add n=in:[1"}) {
+        CAPTURE(text);
+        CHECK_THROWS_AS(parse_rule(text), Error);
     }
 }

@@ -1,11 +1,11 @@
-#include "line_diff.hpp"
+#include "base/line_diff.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
 #include <optional>
 
-namespace cellgate::gate {
+namespace cellgate {
 
 namespace {
 
@@ -116,4 +116,26 @@ std::vector<DiffLine> line_diff(const DiffText& before, const DiffText& after) {
     return lines;
 }
 
-} // namespace cellgate::gate
+std::vector<DiffLine> near_changes(const std::vector<DiffLine>& all, std::size_t context) {
+    std::vector<bool> is_near(all.size());
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if (all[i].sign != ' ') {
+            const std::size_t end = std::min(i + context + 1, all.size());
+            for (std::size_t near = i - std::min(i, context); near < end; ++near) {
+                is_near[near] = true;
+            }
+        }
+    }
+    std::vector<DiffLine> lines;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if (is_near[i]) {
+            if (i > 0 && !is_near[i - 1] && !lines.empty()) {
+                lines.push_back({' ', "…"});
+            }
+            lines.push_back(all[i]);
+        }
+    }
+    return lines;
+}
+
+} // namespace cellgate

@@ -2,11 +2,12 @@
 // line_diff() is the shortest list of removed and added lines that makes one text another (Myers, "An O(ND) Difference
 // Algorithm and Its Variations", 1986).
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace cellgate::gate {
+namespace cellgate {
 
 struct DiffLine {
     char sign = ' '; // '-': only before, '+': only after
@@ -19,4 +20,7 @@ struct DiffLine {
 // added.
 std::vector<DiffLine> line_diff(const std::vector<std::string>& before, const std::vector<std::string>& after);
 
-} // namespace cellgate::gate
+// Those lines with `context` unchanged ones on each side; " …" where lines are left out between them.
+std::vector<DiffLine> near_changes(const std::vector<DiffLine>& all, std::size_t context);
+
+} // namespace cellgate

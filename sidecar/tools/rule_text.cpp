@@ -1,4 +1,4 @@
-#include "rule_argument.hpp"
+#include "tools/rule_text.hpp"
 
 #include "base/encoding.hpp"
 #include "base/escape_unprintable.hpp"
@@ -8,7 +8,7 @@
 
 #include <optional>
 
-namespace cellgate::cli {
+namespace cellgate::tools {
 
 namespace {
 
@@ -53,7 +53,7 @@ class RuleReader {
         rule.effect = protocol::Effect::allow;
         rule.server = server();
         rule.tool = tool();
-        rule.kind = *rule.server == tools::host_server_name ? protocol::ActionKind::host : protocol::ActionKind::tool;
+        rule.kind = *rule.server == host_server_name ? protocol::ActionKind::host : protocol::ActionKind::tool;
         while (!rest_.empty()) {
             rest_.remove_prefix(std::min(rest_.find_first_not_of(' '), rest_.size()));
             if (!rest_.empty()) {
@@ -148,14 +148,37 @@ class RuleReader {
         return name.starts_with('/') && !quoted ? name : pointer_to(name);
     }
 
+    bool takes(std::string_view prefix) {
+        const bool found = rest_.starts_with(prefix);
+        rest_.remove_prefix(found ? prefix.size() : 0);
+        return found;
+    }
+
+    std::vector<RawJson> list() {
+        if (!rest_.starts_with('[')) {
+            throw invalid("in: takes a list of values, as JSON: in:[1,2]");
+        }
+        return from_json<std::vector<RawJson>>(std::string(json()), "the list");
+    }
+
+    double number() {
+        const std::string text = text_until(" ");
+        if (check_json(text) || json_type(text) != "number") {
+            throw invalid("less: takes a number: less:10");
+        }
+        return from_json<double>(text, "the number");
+    }
+
     protocol::Matcher matcher(const std::string& pointer) {
         protocol::Matcher matcher;
-        if (rest_.starts_with("under:")) {
-            rest_.remove_prefix(6);
+        if (takes("under:")) {
             matcher.under = text_until(" ");
-        } else if (rest_.starts_with("glob:")) {
-            rest_.remove_prefix(5);
+        } else if (takes("glob:")) {
             matcher.glob = text_until(" ");
+        } else if (takes("in:")) {
+            matcher.in = list();
+        } else if (takes("less:")) {
+            matcher.less_than = number();
         } else if (is_json()) {
             matcher.equals = RawJson::checked(std::string(json()));
             if (!rest_.empty() && rest_.front() != ' ') {
@@ -225,6 +248,33 @@ protocol::RuleSpec parse_allow_rule(const std::string& text) {
     return RuleReader(text).read();
 }
 
+protocol::RuleSpec parse_rule(const std::string& text) {
+    const std::size_t space = std::min(text.find(' '), text.size());
+    const std::string_view word(text.data(), space);
+    const std::string rest = text.substr(std::min(text.find_first_not_of(' ', space), text.size()));
+    protocol::RuleSpec rule;
+    const auto effects = enum_names(protocol::Effect{});
+    const auto effect =
+        std::find_if(effects.begin(), effects.end(), [&](const auto& each) { return each.second == word; });
+    if (effect == effects.end()) {
+        throw Error(
+            ErrorCode::rule_invalid,
+            fmt::format("expected a rule that begins with allow, ask or deny, found \"{}\"", escape_unprintable(text)),
+            "such as: deny filesystem/move_file");
+    }
+    constexpr std::string_view network = "network ";
+    if (rest.starts_with(network)) {
+        rule.kind = protocol::ActionKind::network;
+        rule.host = rest.substr(network.size());
+    } else if (rest == "install") {
+        rule.kind = protocol::ActionKind::install;
+    } else {
+        rule = parse_allow_rule(rest);
+    }
+    rule.effect = effect->first;
+    return rule;
+}
+
 std::string allow_rule_for(const std::string& server, const std::string& tool, const RawJson& arguments, bool exactly) {
     std::string rule = fmt::format("{}/{}", spelled(server), spelled(tool));
     if (exactly) {
@@ -236,4 +286,4 @@ std::string allow_rule_for(const std::string& server, const std::string& tool, c
     return rule;
 }
 
-} // namespace cellgate::cli
+} // namespace cellgate::tools

@@ -1,0 +1,269 @@
+// `cellgate changes` and `cellgate undo`: which files executions changed, and making them as they were before.
+
+#include "base/environment.hpp"
+#include "base/escape_unprintable.hpp"
+#include "base/json_codec.hpp"
+#include "change_text.hpp"
+#include "commands.hpp"
+#include "protocol/messages/record.hpp"
+#include "terminal_client.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+namespace cellgate::cli {
+
+namespace {
+
+constexpr std::int64_t max_executions = 200; // as many as the sidecar keeps the files of
+
+struct ChangesArguments {
+    std::string workspace = ".";
+    std::vector<std::string> executions; // ids, or how they begin
+    std::vector<std::string> paths;
+    bool diff = false;
+    bool yes = false;
+    bool json = false;
+    int exit_code = 0;
+
+    service::SidecarOptions options() const {
+        service::SidecarOptions options;
+        options.workspace = workspace;
+        options.environment = process_environment();
+        return options;
+    }
+};
+
+// What an entry reports of an execution's changes, or an undo's.
+struct EntrySummary {
+    std::int64_t files = 0;
+    std::optional<std::string> undo_of;
+    std::optional<std::string> agent;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("files", self.files);
+        visit("undoOf", self.undo_of);
+        visit("agent", self.agent);
+    }
+};
+
+// Newest first.
+Task<std::vector<protocol::RecordEntry>> recorded(TerminalClient* client) {
+    protocol::RecordQueryParams params;
+    params.types = {"files.changed", "files.restored"};
+    params.limit = max_executions;
+    protocol::RecordQueryResult found = co_await client->sidecar().call<protocol::RecordQuery>(std::move(params));
+    std::erase_if(found.entries, [](const protocol::RecordEntry& entry) { return !entry.execution_id; });
+    co_return std::move(found.entries);
+}
+
+void print_entry(const protocol::RecordEntry& entry) {
+    const auto summary = from_json<EntrySummary>(entry.data.text(), "entry.data");
+    std::string about;
+    if (summary.undo_of) {
+        about = "  undo of " + *summary.undo_of;
+    } else if (summary.agent) {
+        about = "  agent " + escape_unprintable(*summary.agent);
+    }
+    fmt::print("{}  {}  {} file{}{}\n", escape_unprintable(*entry.execution_id), entry.time, summary.files,
+               summary.files == 1 ? "" : "s", about);
+}
+
+// The ids that these begin, newest first.
+std::vector<std::string> chosen_ids(const std::vector<protocol::RecordEntry>& entries,
+                                    const std::vector<std::string>& beginnings) {
+    std::vector<std::string> ids;
+    for (const std::string& beginning : beginnings) {
+        std::vector<std::string> found;
+        for (const protocol::RecordEntry& entry : entries) {
+            const std::string& id = *entry.execution_id;
+            if (id == beginning) {
+                found = {id};
+                break;
+            }
+            if (id.starts_with(beginning) && std::find(found.begin(), found.end(), id) == found.end()) {
+                found.push_back(id);
+            }
+        }
+        if (found.size() != 1) {
+            throw Error(ErrorCode::execution_not_found,
+                        found.empty() ? fmt::format("no changes of \"{}\" are kept", beginning)
+                                      : fmt::format("{} executions begin with \"{}\"", found.size(), beginning),
+                        "`cellgate changes` lists those that are");
+        }
+        ids.push_back(found.front());
+    }
+    const auto age = [&](const std::string& id) {
+        return std::find_if(entries.begin(), entries.end(),
+                            [&](const auto& entry) { return entry.execution_id == id; });
+    };
+    std::sort(ids.begin(), ids.end(), [&](const auto& one, const auto& other) { return age(one) < age(other); });
+    return ids;
+}
+
+Task<protocol::ChangesReadResult> read(TerminalClient* client, std::string id, std::string path,
+                                       protocol::ChangeSide side) {
+    protocol::ChangesReadParams params{std::move(id), std::move(path), side};
+    co_return co_await client->sidecar().call<protocol::ChangesRead>(std::move(params));
+}
+
+Task<protocol::ChangesListResult> list_of(TerminalClient* client, std::string id) {
+    protocol::ChangesParams params{std::move(id)};
+    co_return co_await client->sidecar().call<protocol::ChangesList>(std::move(params));
+}
+
+bool is_chosen(const ChangesArguments& arguments, const std::string& path) {
+    return arguments.paths.empty() ||
+           std::find(arguments.paths.begin(), arguments.paths.end(), path) != arguments.paths.end();
+}
+
+Task<void> print_list(const ChangesArguments* arguments, TerminalClient* client, std::string id, bool with_diff) {
+    const protocol::ChangesListResult list = co_await list_of(client, id);
+    if (arguments->json) {
+        fmt::print("{}\n", to_json(list));
+        co_return;
+    }
+    for (const protocol::ChangedFile& file : list.files) {
+        if (!is_chosen(*arguments, file.path)) {
+            continue;
+        }
+        fmt::print("{}\n", change_line(file));
+        if (with_diff) {
+            const protocol::ChangesReadResult before =
+                co_await read(client, id, file.path, protocol::ChangeSide::before);
+            const protocol::ChangesReadResult after = co_await read(client, id, file.path, protocol::ChangeSide::after);
+            fmt::print("{}\n", fmt::join(undo_diff(before, after), "\n"));
+        }
+    }
+    for (const std::string& remark : list_remarks(list)) {
+        fmt::print("{}\n", remark);
+    }
+}
+
+Task<void> show_changes(ChangesArguments* arguments, TerminalClient& client) {
+    const std::vector<protocol::RecordEntry> entries = co_await recorded(&client);
+    if (arguments->executions.empty()) {
+        for (const protocol::RecordEntry& entry : entries) {
+            if (arguments->json) {
+                fmt::print("{}\n", to_json(entry));
+            } else {
+                print_entry(entry);
+            }
+        }
+        co_return;
+    }
+    for (const std::string& id : chosen_ids(entries, arguments->executions)) {
+        co_await print_list(arguments, &client, id, arguments->diff);
+    }
+}
+
+Task<bool> user_agrees(async::Loop* loop, std::string question) {
+    const std::unique_ptr<Terminal> terminal = Terminal::open(*loop);
+    if (!terminal) {
+        throw Error(ErrorCode::denied, "there is no terminal to ask at", "--yes undoes it without a question");
+    }
+    std::fflush(stdout);
+    const std::optional<std::string> answer = co_await terminal->ask(std::move(question));
+    co_await terminal->close();
+    co_return answer == "y" || answer == "yes";
+}
+
+// Whether it was undone.
+Task<bool> undo_one(async::Loop* loop, const ChangesArguments* arguments, TerminalClient* client, std::string id) {
+    fmt::print("undo of {}:\n", escape_unprintable(id));
+    co_await print_list(arguments, client, id, true);
+    if (!arguments->yes) {
+        const bool agreed = co_await user_agrees(loop, "Make these files as they were before? [y/N] ");
+        if (!agreed) {
+            fmt::print("nothing was changed\n");
+            co_return false;
+        }
+    }
+    protocol::ChangesUndoParams params;
+    params.execution_id = id;
+    if (!arguments->paths.empty()) {
+        params.paths = arguments->paths;
+    }
+    const protocol::ChangesUndoResult result =
+        co_await client->sidecar().call<protocol::ChangesUndo>(std::move(params));
+    for (const protocol::PathProblem& refused : result.refused) {
+        client->printer().note(fmt::format("cellgate: {}: {}", refused.path, refused.why));
+    }
+    if (!result.refused.empty()) {
+        client->printer().note("cellgate: nothing was changed");
+        co_return false;
+    }
+    fmt::print("{} file{} as before", result.restored.size(), result.restored.size() == 1 ? "" : "s");
+    fmt::print("{}\n", result.undo_id ? fmt::format("; to undo that: cellgate undo {}", *result.undo_id) : "");
+    co_return true;
+}
+
+Task<void> undo(async::Loop* loop, ChangesArguments* arguments, TerminalClient& client) {
+    const std::vector<protocol::RecordEntry> entries = co_await recorded(&client);
+    for (const std::string& id : chosen_ids(entries, arguments->executions)) {
+        const bool undone = co_await undo_one(loop, arguments, &client, id);
+        if (!undone) {
+            arguments->exit_code = 1;
+            co_return;
+        }
+    }
+}
+
+void add_workspace(CLI::App& command, ChangesArguments& arguments) {
+    command.add_option("--root", arguments.workspace, "The workspace; default: the current directory")
+        ->check(CLI::ExistingDirectory.description({}))
+        ->type_name("DIR");
+}
+
+} // namespace
+
+void add_changes(CLI::App& app, Invocation& invocation) {
+    auto arguments = std::make_shared<ChangesArguments>();
+    CLI::App* command =
+        app.add_subcommand("changes", "List the executions that changed files of the workspace, or the files of one");
+    command
+        ->add_option("EXECUTION", arguments->executions, "Its id, or how that begins: show the files that it changed")
+        ->type_name("");
+    command->add_flag("--diff", arguments->diff, "Also what an undo would do to each file");
+    command->add_flag("--json", arguments->json, "As JSON");
+    add_workspace(*command, *arguments);
+    command->callback([arguments, &invocation] {
+        invocation.run = [arguments] {
+            async::Loop loop;
+            loop.run(with_terminal_client(&loop, arguments->options(), [&](TerminalClient& client) {
+                return show_changes(arguments.get(), client);
+            }));
+            return arguments->exit_code;
+        };
+    });
+}
+
+void add_undo(CLI::App& app, Invocation& invocation) {
+    auto arguments = std::make_shared<ChangesArguments>();
+    CLI::App* command = app.add_subcommand(
+        "undo", "Make the files that an execution changed as they were before it, after showing the difference");
+    command
+        ->add_option(
+            "EXECUTION", arguments->executions,
+            "Its id, or how that begins; `cellgate changes` lists them. Of several the newest is undone first. "
+            "Also the id of an undo")
+        ->type_name("")
+        ->required();
+    command->add_option("--path", arguments->paths, "Only this file of the workspace; may be given more than once")
+        ->type_name("PATH");
+    command->add_flag("--yes", arguments->yes, "Do not ask");
+    add_workspace(*command, *arguments);
+    command->callback([arguments, &invocation] {
+        invocation.run = [arguments] {
+            async::Loop loop;
+            loop.run(with_terminal_client(&loop, arguments->options(), [&](TerminalClient& client) {
+                return undo(&loop, arguments.get(), client);
+            }));
+            return arguments->exit_code;
+        };
+    });
+}
+
+} // namespace cellgate::cli

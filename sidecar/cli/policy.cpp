@@ -1,0 +1,213 @@
+// `cellgate policy`: the rules of a workspace, and of all: list, add, try and remove them.
+
+#include "protocol/messages/policy.hpp"
+
+#include "base/encoding.hpp"
+#include "base/environment.hpp"
+#include "base/escape_unprintable.hpp"
+#include "base/json_codec.hpp"
+#include "base/json_scan.hpp"
+#include "commands.hpp"
+#include "policy_text.hpp"
+#include "record_text.hpp"
+#include "terminal_client.hpp"
+#include "time_argument.hpp"
+#include "tools/rule_text.hpp"
+
+#include <fmt/format.h>
+
+#include <functional>
+#include <memory>
+
+namespace cellgate::cli {
+
+namespace {
+
+struct PolicyArguments {
+    std::string workspace = ".";
+    std::string text; // a rule, an action or a rule's id
+    std::vector<std::int64_t> seqs;
+    std::string expires;
+    bool always = false;
+    bool yes = false;
+    bool json = false;
+    int exit_code = 0;
+
+    service::SidecarOptions options() const {
+        service::SidecarOptions options;
+        options.workspace = workspace;
+        options.environment = process_environment();
+        return options;
+    }
+};
+
+using PolicyAction = Task<void> (*)(async::Loop*, PolicyArguments*, TerminalClient&);
+
+Task<void> list(async::Loop* /*loop*/, PolicyArguments* arguments, TerminalClient& client) {
+    const Empty nothing;
+    const protocol::PolicyListResult found = co_await client.sidecar().call<protocol::PolicyList>(nothing);
+    for (const protocol::Rule& rule : found.rules) {
+        fmt::print("{}\n", arguments->json ? to_json(rule) : rule_line(rule));
+    }
+}
+
+// Whether the user wants a rule that would have allowed what was denied. Without a terminal: Error{denied}.
+Task<bool> user_agrees(async::Loop* loop, const protocol::PolicyPreviewResult& preview) {
+    fmt::print("It would have allowed what was denied: {}\n",
+               escape_unprintable(record_line(to_json(*preview.example))));
+    std::fflush(stdout);
+    const std::unique_ptr<Terminal> terminal = Terminal::open(*loop);
+    if (!terminal) {
+        throw Error(ErrorCode::denied, "there is no terminal to ask at", "--yes adds it without a question");
+    }
+    const std::optional<std::string> answer = co_await terminal->ask("Add it? [y/N] ");
+    co_await terminal->close();
+    co_return answer == "y" || answer == "yes";
+}
+
+Task<void> add(async::Loop* loop, PolicyArguments* arguments, TerminalClient& client) {
+    protocol::PolicyParseParams text{arguments->text};
+    protocol::PolicyParseResult parsed = co_await client.sidecar().call<protocol::PolicyParse>(std::move(text));
+    if (!arguments->expires.empty()) {
+        parsed.rule.expires_at = to_rfc3339(time_from_now("--expires", arguments->expires));
+    }
+    protocol::PolicyPreviewParams asked{parsed.rule};
+    const protocol::PolicyPreviewResult preview =
+        co_await client.sidecar().call<protocol::PolicyPreview>(std::move(asked));
+    fmt::print("{}\n", parsed.words);
+    fmt::print("{}\n", preview_words(parsed.rule.effect, preview));
+    if (parsed.rule.effect == protocol::Effect::allow && preview.denied > 0 && !arguments->yes) {
+        const bool agreed = co_await user_agrees(loop, preview);
+        if (!agreed) {
+            fmt::print("nothing was added\n");
+            arguments->exit_code = 1;
+            co_return;
+        }
+    }
+    protocol::PolicyAddParams params;
+    params.rule = std::move(parsed.rule);
+    params.scope = arguments->always ? protocol::Scope::always : protocol::Scope::workspace;
+    const protocol::Rule rule = co_await client.sidecar().call<protocol::PolicyAdd>(std::move(params));
+    fmt::print("added: cellgate policy remove {}\n", rule.id);
+}
+
+Task<void> remove(async::Loop* /*loop*/, PolicyArguments* arguments, TerminalClient& client) {
+    protocol::PolicyRemoveParams params{arguments->text};
+    co_await client.sidecar().call<protocol::PolicyRemove>(std::move(params));
+}
+
+// As a call of the tool that the text names, or a connection to its host.
+protocol::Action action_of(const std::string& text) {
+    const protocol::RuleSpec rule = tools::parse_rule("ask " + text);
+    protocol::Action action;
+    action.kind = *rule.kind;
+    if (rule.host) {
+        const std::size_t colon = rule.host->rfind(':');
+        constexpr std::int64_t https = 443;
+        action.host = rule.host->substr(0, colon);
+        action.port = colon == std::string::npos ? https : std::atoi(rule.host->c_str() + colon + 1);
+        return action;
+    }
+    action.server = rule.server;
+    action.tool = rule.tool;
+    std::string members;
+    for (const auto& [pointer, matcher] : rule.arguments.value_or(protocol::ArgumentMatchers())) {
+        if (pointer.empty() && matcher.equals) {
+            action.arguments_text = *matcher.equals;
+            return action;
+        }
+        if (!matcher.equals) {
+            throw Error(ErrorCode::rule_invalid, "expected the values of a call, found a condition",
+                        "such as: filesystem/read_file path=notes.txt");
+        }
+        members += members.empty() ? "" : ",";
+        append_json_string(members, pointer.substr(1));
+        members += ":" + matcher.equals->text();
+    }
+    action.arguments_text = RawJson::checked("{" + members + "}");
+    return action;
+}
+
+Task<void> test(async::Loop* /*loop*/, PolicyArguments* arguments, TerminalClient& client) {
+    protocol::PolicyExplainParams params;
+    params.action = action_of(arguments->text);
+    const protocol::PolicyExplainResult found =
+        co_await client.sidecar().call<protocol::PolicyExplain>(std::move(params));
+    if (arguments->json) {
+        fmt::print("{}\n", to_json(found));
+        co_return;
+    }
+    fmt::print("{}: {}\n", effect_word(found.effect), escape_unprintable(found.reason));
+    if (found.rule) {
+        fmt::print("{}\n", rule_line(*found.rule));
+    }
+}
+
+Task<void> suggest(async::Loop* /*loop*/, PolicyArguments* arguments, TerminalClient& client) {
+    protocol::PolicySuggestParams params{arguments->seqs};
+    const protocol::PolicyParseResult found =
+        co_await client.sidecar().call<protocol::PolicySuggest>(std::move(params));
+    protocol::PolicyPreviewParams asked{found.rule};
+    const protocol::PolicyPreviewResult preview =
+        co_await client.sidecar().call<protocol::PolicyPreview>(std::move(asked));
+    fmt::print("{}\n{}\n", arguments->json ? to_json(found.rule) : rule_line(found.rule),
+               preview_words(found.rule.effect, preview));
+}
+
+} // namespace
+
+void add_policy(CLI::App& app, Invocation& invocation) {
+    CLI::App* command =
+        app.add_subcommand("policy", "Rules for what code may do: list, add, try, suggest or remove them");
+    command->require_subcommand(1);
+    auto arguments = std::make_shared<PolicyArguments>();
+    const auto add_part = [&](const char* name, const char* meaning, PolicyAction run) {
+        CLI::App* part = command->add_subcommand(name, meaning);
+        part->add_option("--root", arguments->workspace, "The workspace; default: the current directory")
+            ->check(CLI::ExistingDirectory.description({}))
+            ->type_name("DIR");
+        part->callback([arguments, run, &invocation] {
+            invocation.run = [arguments, run] {
+                async::Loop loop;
+                loop.run(with_terminal_client(&loop, arguments->options(), [&](TerminalClient& client) {
+                    return run(&loop, arguments.get(), client);
+                }));
+                return arguments->exit_code;
+            };
+        });
+        return part;
+    };
+    const auto takes_json = [&](CLI::App* part) { part->add_flag("--json", arguments->json, "As JSON"); };
+    takes_json(add_part("list", "List the rules in force", list));
+
+    CLI::App* adding = add_part("add", "Add a rule, after saying what it would have covered lately", add);
+    adding
+        ->add_option("RULE", arguments->text,
+                     "allow, ask or deny, and what: 'deny filesystem/move_file', 'allow network example.org'")
+        ->required()
+        ->type_name("");
+    adding->add_flag("--always", arguments->always, "For all workspaces; default: for this one");
+    adding->add_option("--expires", arguments->expires, "It ends after so long: 30s, 90m, 12h, 7d")->type_name("TIME");
+    adding->add_flag("--yes", arguments->yes, "Do not ask about a rule that would have allowed what was denied");
+    adding->footer(tools::rule_help);
+
+    CLI::App* trying = add_part("test", "Say what would happen to a call or a connection; nothing is done", test);
+    trying->add_option("ACTION", arguments->text, "'filesystem/read_file path=notes.txt', 'network example.org:443'")
+        ->required()
+        ->type_name("");
+    takes_json(trying);
+
+    CLI::App* suggesting =
+        add_part("suggest", "Print the narrowest rule that covers past actions; nothing is added", suggest);
+    suggesting->add_option("NUMBER", arguments->seqs, "The number of an entry, as `cellgate record list` shows it")
+        ->required()
+        ->type_name("");
+    takes_json(suggesting);
+
+    add_part("remove", "Remove a rule", remove)
+        ->add_option("ID", arguments->text, "As list shows it")
+        ->required()
+        ->type_name("");
+}
+
+} // namespace cellgate::cli

@@ -1,0 +1,87 @@
+#include "policy_text.hpp"
+
+#include "base/escape_unprintable.hpp"
+#include "base/json_codec.hpp"
+
+#include <fmt/format.h>
+
+namespace cellgate::cli {
+
+namespace {
+
+template <class E>
+std::string_view name_of(E value) {
+    for (const auto& [each, name] : protocol::enum_names(value)) {
+        if (each == value) {
+            return name;
+        }
+    }
+    return "?";
+}
+
+std::string condition(const protocol::Matcher& matcher) {
+    if (matcher.under) {
+        return "under:" + *matcher.under;
+    }
+    if (matcher.glob) {
+        return "glob:" + *matcher.glob;
+    }
+    if (matcher.less_than) {
+        return fmt::format("less:{}", *matcher.less_than);
+    }
+    return matcher.in ? "in:" + to_json(*matcher.in) : matcher.equals.value_or(RawJson()).text();
+}
+
+// What both kinds of rule have.
+template <class AnyRule>
+std::string what(const AnyRule& rule) {
+    std::string text(name_of(rule.effect));
+    if (rule.server || rule.tool) {
+        text += fmt::format("  {}/{}", rule.server.value_or("*"), rule.tool.value_or("*"));
+    } else {
+        text += fmt::format("  {}", rule.kind ? name_of(*rule.kind) : "everything");
+    }
+    if (rule.host) {
+        text += " " + *rule.host;
+    }
+    for (const auto& [pointer, matcher] : rule.arguments.value_or(protocol::ArgumentMatchers())) {
+        text += fmt::format(" {}={}", pointer.empty() ? "" : pointer.substr(1), condition(matcher));
+    }
+    if (rule.expires_at) {
+        text += ", until " + *rule.expires_at;
+    }
+    return text;
+}
+
+std::string actions(std::int64_t count, std::string_view what) {
+    return fmt::format("{} action{} that {} {}", count, count == 1 ? "" : "s", count == 1 ? "was" : "were", what);
+}
+
+} // namespace
+
+std::string_view effect_word(protocol::Effect effect) {
+    return name_of(effect);
+}
+
+std::string rule_line(const protocol::Rule& rule) {
+    const std::string exact = rule.payload_hash ? ", exactly one payload" : "";
+    return escape_unprintable(fmt::format("{}  {}{}  ({})", rule.id, what(rule), exact, name_of(rule.source)));
+}
+
+std::string rule_line(const protocol::RuleSpec& rule) {
+    return escape_unprintable(what(rule));
+}
+
+std::string preview_words(protocol::Effect effect, const protocol::PolicyPreviewResult& preview) {
+    if (preview.allowed + preview.denied == 0) {
+        return "of the last 30 days it covers no action";
+    }
+    std::string text = fmt::format("of the last 30 days it covers {} and {}", actions(preview.allowed, "allowed"),
+                                   actions(preview.denied, "denied"));
+    if (effect == protocol::Effect::ask) {
+        text += "; it would have asked about each";
+    }
+    return text;
+}
+
+} // namespace cellgate::cli

@@ -1,0 +1,82 @@
+"""`cellgate policy`: rules that a user writes at the terminal, and what they would have covered."""
+
+import json
+import unittest
+
+from cellgate_client import Sidecar
+from cli_testing import CliTest
+from executions import RpcError
+from tools_testing import fixture_server
+
+
+class PolicyCommand(CliTest):
+    def policy(self, *arguments):
+        return self.cli("policy", arguments[0], "--root", str(self.workspace.path), *arguments[1:], rooted=False)
+
+    def call(self, arguments, answer, tool="tool-1"):
+        """Calls a tool of the fixture; `answer`: the user's, or None where a rule decides."""
+        with Sidecar(self.workspace, options={"mcpServers": {"fix": fixture_server()}}) as cellgate:
+            call = cellgate.start("tools/call", {"server": "fix", "tool": tool, "arguments": arguments})
+            if answer is not None:
+                cellgate.respond(cellgate.approval(), answer)
+            try:
+                call.result()
+                return "allowed"
+            except RpcError as error:
+                return error.message
+
+    def decisions(self):
+        lines = self.cli("record", "export", "--root", str(self.workspace.path), "--type", "action.decided", rooted=False)
+        return [entry["seq"] for entry in map(json.loads, lines.stdout.splitlines())
+                if entry["data"]["action"].get("tool") == "tool-1"]
+
+    def test_a_deny_rule_is_added_tried_listed_and_removed(self):
+        added = self.policy("add", "deny fix/tool-1 s=in:[\"secret\",\"key\"]")
+        self.assertEqual(added.returncode, 0, added.stderr)
+        self.assertIn("deny tool tool-1 of fix", added.stdout)
+        rule = added.stdout.split()[-1]
+        self.assertIn(f'{rule}  deny  fix/tool-1 s=in:["secret","key"]  (workspaceStore)', self.policy("list").stdout)
+        self.assertIn("deny: ", self.policy("test", "fix/tool-1 s=key").stdout)
+        self.assertNotIn("deny: ", self.policy("test", "fix/tool-1 s=other").stdout)
+        self.assertIn("rule", self.call({"s": "secret"}, None))
+        self.assertEqual(self.call({"s": "other"}, "allow"), "allowed")
+        self.assertEqual(self.policy("remove", rule).returncode, 0)
+        self.assertNotIn(rule, self.policy("list").stdout)
+
+    def test_an_allow_rule_says_what_it_would_have_allowed_and_asks(self):
+        self.call({"s": "data/a.txt"}, "allow")
+        self.call({"s": "data/b.txt"}, "deny")
+        self.call({"s": "other"}, "deny")
+        refused = self.policy("add", "allow fix/tool-1 s=glob:data/*")
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("covers 1 action that was allowed and 1 action that was denied", refused.stdout)
+        self.assertIn("It would have allowed what was denied: ", refused.stdout)
+        self.assertIn("--yes", refused.stderr)
+        self.assertNotIn("glob:data", self.policy("list").stdout)
+        self.assertEqual(self.policy("add", "--yes", "--expires", "1h", "allow fix/tool-1 s=glob:data/*").returncode, 0)
+        self.assertRegex(self.policy("list").stdout, r"allow  fix/tool-1 s=glob:data/\*, until \S+Z  \(workspaceStore\)")
+        self.assertEqual(self.call({"s": "data/c.txt"}, None), "allowed")
+
+    def test_the_narrowest_rule_for_past_calls_is_suggested(self):
+        self.call({"s": "data/a.txt", "b": True}, "allow")
+        self.call({"s": "data/deep/b.txt", "b": True}, "allow")
+        suggested = self.policy("suggest", *map(str, self.decisions()))
+        self.assertEqual(suggested.returncode, 0, suggested.stderr)
+        self.assertEqual(suggested.stdout.splitlines(), [
+            "allow  fix/tool-1 b=true s=under:data",
+            "of the last 30 days it covers 2 actions that were allowed and 0 actions that were denied"])
+        rule = json.loads(self.policy("suggest", "--json", *map(str, self.decisions())).stdout.splitlines()[0])
+        self.assertEqual(rule["arguments"], {"/b": {"equals": True}, "/s": {"under": "data"}})
+        none = self.policy("suggest", "0")
+        self.assertEqual(none.returncode, 1)
+        self.assertIn("entry 0 of the record is no decision", none.stderr)
+
+    def test_what_is_no_rule_is_refused(self):
+        for text in ("forbid fix/tool-1", "allow fix", "deny fix/tool-1 n=less:x", "allow network not a host"):
+            refused = self.policy("add", text)
+            self.assertEqual(refused.returncode, 1, text)
+            self.assertIn("cellgate: expected", refused.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

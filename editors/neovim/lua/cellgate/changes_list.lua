@@ -205,4 +205,15 @@ function M.executions(root)
   })
 end
 
+--- Lists the files that an execution changed; where it changed none, or there is none, what changed files.
+---@param root string
+---@param execution? cellgate.Execution
+function M.open(root, execution)
+  if execution and session.of(root):changes_of(execution.id) then
+    M.files(root, execution.id)
+  else
+    M.executions(root)
+  end
+end
+
 return M

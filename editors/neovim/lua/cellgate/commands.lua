@@ -286,12 +286,7 @@ M.all = {
     does = "Lists the files of the workspace that the cell at the cursor changed: <CR> shows before and after, u undoes a file, U"
       .. " all, R the undo. Where the cell changed none, and with `!`, lists all that ran and changed files, agents' code too.",
     act = function(_, command)
-      local execution = execution_here()
-      if execution and here():changes_of(execution.id) and not command.bang then
-        changes_list.files(execution.root, execution.id)
-      else
-        changes_list.executions(workspace.root(current_buffer()))
-      end
+      changes_list.open(workspace.root(current_buffer()), not command.bang and execution_here() or nil)
     end,
   },
   undo = {

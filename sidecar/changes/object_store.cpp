@@ -71,8 +71,9 @@ void ObjectStore::keep(const std::vector<std::string>& ids) const {
     std::string commands;
     std::set<std::string> wanted;
     for (const std::string& id : existing(ids)) {
-        wanted.insert(kept_refs + id);
-        commands += fmt::format("update {}{} {}\n", kept_refs, id, id);
+        if (wanted.insert(kept_refs + id).second) {
+            commands += fmt::format("update {}{} {}\n", kept_refs, id, id);
+        }
     }
     GitProcess refs(folders_, {"for-each-ref", "--format=%(refname)", kept_refs});
     while (const std::optional<std::string> ref = refs.read_until('\n')) {

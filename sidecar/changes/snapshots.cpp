@@ -224,15 +224,15 @@ std::optional<UndoResult> Snapshots::recover() {
     return UndoResult{std::move(outcome->refused), std::move(outcome->restored)};
 }
 
-void Snapshots::keep(const std::vector<std::string>& ids) {
+void Snapshots::keep(const std::vector<std::string>& ids, bool at_once) {
     const UniqueFd locked = state_->lock();
     std::vector<std::string> kept = ids;
     if (const std::optional<UndoPlan> plan = load_plan(state_->plan_path)) {
         kept.insert(kept.end(), {plan->before, plan->after});
     }
     state_->store.keep(kept);
-    if (state_->keeps++ % keeps_between_prunes == 0) {
-        state_->store.prune(state_->options.prune_before);
+    if (state_->keeps++ % keeps_between_prunes == 0 || at_once) {
+        state_->store.prune(at_once ? "now" : "1.hour.ago");
     }
 }
 

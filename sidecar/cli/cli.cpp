@@ -70,26 +70,12 @@ int main(int argc, char** argv) {
     app.require_subcommand(1);
     Invocation invocation;
     invocation.program = program_to_call(argv[0]);
-    add_run(app, invocation);
-    add_generate(app, invocation);
-    add_call(app, invocation);
-    add_login(app, invocation);
-    add_logout(app, invocation);
-    add_install(app, invocation);
-    add_kernels(app, invocation);
-    add_record(app, invocation);
-    add_policy(app, invocation);
-    add_changes(app, invocation);
-    add_undo(app, invocation);
-    add_doctor(app, invocation);
-    add_sandbox(app, invocation);
-    add_demo(app, invocation);
-    add_mcp(app, invocation);
-    add_connect(app, invocation);
-    add_status(app, invocation);
-    add_stop(app, invocation);
-    add_serve(app, invocation);
-    add_workspace_sidecar(app, invocation);
+    for (const auto add_command :
+         {add_run,    add_generate, add_call,    add_login,  add_logout, add_install, add_kernels,
+          add_record, add_policy,   add_changes, add_undo,   add_verify, add_doctor,  add_sandbox,
+          add_demo,   add_mcp,      add_connect, add_status, add_stop,   add_serve,   add_workspace_sidecar}) {
+        add_command(app, invocation);
+    }
     app.footer("`cellgate help SUBCOMMAND` lists its options."); // not theirs
     try {
         std::vector<std::string> words = words_to_parse(argc, argv, invocation);

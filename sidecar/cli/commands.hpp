@@ -39,6 +39,7 @@ void add_record(CLI::App& app, Invocation& invocation);
 void add_policy(CLI::App& app, Invocation& invocation);
 void add_changes(CLI::App& app, Invocation& invocation);
 void add_undo(CLI::App& app, Invocation& invocation);
+void add_verify(CLI::App& app, Invocation& invocation);
 void add_doctor(CLI::App& app, Invocation& invocation);
 void add_sandbox(CLI::App& app, Invocation& invocation);
 void add_demo(CLI::App& app, Invocation& invocation);

@@ -9,6 +9,7 @@
 #include "base/regular_file.hpp"
 #include "commands.hpp"
 #include "daemon/instance_paths.hpp"
+#include "otlp_spans.hpp"
 #include "record/record_reader.hpp"
 #include "record_text.hpp"
 #include "store/directories.hpp"
@@ -31,10 +32,14 @@ struct Filters {
     record::Query query;
 };
 
+// Its canonical path.
+std::string find_workspace(const std::string& workspace) {
+    return daemon::find_instance_paths(workspace, process_environment()).workspace;
+}
+
 record::RecordReader reader_of(const std::string& workspace) {
-    const Environment environment = process_environment();
-    const daemon::InstancePaths paths = daemon::find_instance_paths(workspace, environment);
-    return record::RecordReader(store::record_directory(store::find_directories(environment), paths.workspace));
+    const store::Directories directories = store::find_directories(process_environment());
+    return record::RecordReader(store::record_directory(directories, find_workspace(workspace)));
 }
 
 record::Query query_of(const Filters& filters) {
@@ -70,8 +75,22 @@ int show(const std::string& workspace, std::int64_t seq) {
     return 0;
 }
 
+void print_spans(const std::vector<record::StoredEntry>& entries, const std::string& workspace) {
+    constexpr std::size_t most = 1000; // in a line
+    OtlpSpans spans(workspace);
+    for (const record::StoredEntry& entry : entries) {
+        spans.add(entry.json);
+        if (spans.size() == most) {
+            fmt::print("{}\n", spans.take());
+        }
+    }
+    if (spans.size() > 0) {
+        fmt::print("{}\n", spans.take());
+    }
+}
+
 // One page after the other, since the oldest come first.
-int export_lines(const std::string& workspace, const Filters& filters) {
+int export_lines(const std::string& workspace, const Filters& filters, bool otlp) {
     constexpr std::size_t page = 10'000;
     record::Query query = query_of(filters);
     const record::RecordReader reader = reader_of(workspace);
@@ -86,8 +105,13 @@ int export_lines(const std::string& workspace, const Filters& filters) {
             break;
         }
     }
-    for (auto entry = all.rbegin(); entry != all.rend(); ++entry) {
-        fmt::print("{}\n", entry->json);
+    std::reverse(all.begin(), all.end());
+    if (otlp) {
+        print_spans(all, find_workspace(workspace));
+        return 0;
+    }
+    for (const record::StoredEntry& entry : all) {
+        fmt::print("{}\n", entry.json);
     }
     return 0;
 }
@@ -160,9 +184,14 @@ void add_record(CLI::App& app, Invocation& invocation) {
         ->add_option("--checkpoint", *checkpoint,
                      "A file of checkpoints that was kept elsewhere: finds a record that was cut or written again, too")
         ->type_name("FILE");
-    add_filters(*add("export", "Print entries as JSON lines, the oldest first",
-                     [workspace, filters] { return export_lines(*workspace, *filters); }),
-                *filters);
+    auto otlp = std::make_shared<bool>(false);
+    CLI::App* exporting = add("export", "Print entries as JSON lines, the oldest first",
+                              [workspace, filters, otlp] { return export_lines(*workspace, *filters, *otlp); });
+    add_filters(*exporting, *filters);
+    exporting->add_flag(
+        "--otlp", *otlp,
+        "As spans of OpenTelemetry instead: executions, and the actions in them. Each line is a request "
+        "for a collector's /v1/traces");
 }
 
 } // namespace cellgate::cli

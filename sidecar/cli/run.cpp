@@ -1,5 +1,6 @@
 // `cellgate run FILE`: the cells of a file, one after the other, with output as it comes and questions at the terminal.
 
+#include "artifacts.hpp"
 #include "base/encoding.hpp"
 #include "base/escape_unprintable.hpp"
 #include "base/files.hpp"
@@ -10,6 +11,7 @@
 #include "commands.hpp"
 #include "file_language.hpp"
 #include "kernel_listing.hpp"
+#include "protocol/messages/changes.hpp"
 #include "protocol/messages/sessions.hpp"
 #include "sandbox_options.hpp"
 #include "sidecar_arguments.hpp"
@@ -31,12 +33,15 @@ struct RunArguments {
     std::string launcher; // empty: the default
     SandboxOptions sandbox;
     double timeout = 0;
+    bool changes = false;
+    std::string save; // empty: nothing is saved
 };
 
 struct FileRun {
     RunArguments arguments;
     std::vector<Cell> cells;
     std::string uri;
+    std::optional<Artifacts> artifacts;
     int exit_code = 0;
     std::string executing;
     bool interrupted = false;
@@ -184,6 +189,22 @@ Task<std::string> create_session(FileRun* run, TerminalClient& client) {
     co_return session.session_id;
 }
 
+// Of the cell that has ended; it is counted from 1.
+Task<void> keep_changes(FileRun* run, std::string execution_id, std::size_t cell, TerminalClient* client) {
+    protocol::ChangesParams params{execution_id};
+    const protocol::ChangesListResult list = co_await client->sidecar().call<protocol::ChangesList>(std::move(params));
+    if (!list.files.empty()) {
+        client->printer().note(fmt::format("cellgate: cell {} changed {} file{}: cellgate undo {}", cell,
+                                           list.count.value_or(static_cast<std::int64_t>(list.files.size())),
+                                           list.files.size() == 1 ? "" : "s", execution_id));
+    } else if (!list.complete && list.not_covered && !list.not_covered->empty()) {
+        client->printer().note("cellgate: which files changed is not known: " + list.not_covered->front().why);
+    }
+    if (run->artifacts) {
+        co_await run->artifacts->save(client, std::move(execution_id), cell);
+    }
+}
+
 Task<void> run_cells(FileRun* run, std::string session_id, TerminalClient& client) {
     for (std::size_t i = 0; i < run->cells.size() && !run->interrupted; ++i) {
         protocol::ExecuteParams params;
@@ -194,10 +215,17 @@ Task<void> run_cells(FileRun* run, std::string session_id, TerminalClient& clien
         if (run->arguments.timeout > 0) {
             params.timeout_seconds = run->arguments.timeout;
         }
+        const bool keeps_changes = run->arguments.changes || run->artifacts;
+        if (keeps_changes) {
+            params.changes = true;
+        }
         run->executing = *params.execution_id;
         const protocol::ExecuteResult result = co_await client.sidecar().call<protocol::Execute>(std::move(params));
-        run->executing.clear();
+        const std::string executed = std::exchange(run->executing, {});
         print_notes(result, client.printer());
+        if (keeps_changes) {
+            co_await keep_changes(run, executed, i + 1, &client);
+        }
         if (result.status != protocol::ExecutionStatus::ok) {
             explain_result(result, i, client.printer());
             run->exit_code = 1;
@@ -228,6 +256,9 @@ int run(const RunArguments& arguments) {
     }
     FileRun file_run;
     file_run.arguments = arguments;
+    if (!arguments.save.empty()) {
+        file_run.artifacts.emplace(arguments.save, arguments.sidecar.workspace);
+    }
     file_run.cells = cells_of_file(arguments.file);
     file_run.uri = file_uri(std::filesystem::absolute(arguments.file).string());
     async::Loop loop;
@@ -263,6 +294,13 @@ void add_run(CLI::App& app, Invocation& invocation) {
                        : "expected a number of seconds greater than 0, found " + text;
         })
         ->type_name("SECONDS");
+    command->add_flag("--changes", arguments->changes,
+                      "Keep which files of the workspace the cells change: `cellgate changes`, `cellgate undo`");
+    command
+        ->add_option("--save", arguments->save,
+                     "Copy the files that cells create or change, and the pictures that they show, into this folder, "
+                     "which is outside the workspace")
+        ->type_name("DIR");
     CLI::Option* none = command->add_flag("--no-sandbox", arguments->no_sandbox, "Run without any isolation");
     add_sandbox_launcher(*command, arguments->launcher)->excludes(none);
     for (CLI::Option* option : arguments->sandbox.add_to(*command)) {

@@ -238,7 +238,8 @@ Task<void> WorkspaceChanges::forget_old(std::size_t kept) {
         read_record_entry(entry, set);
         add_ids(set, ids);
     }
-    Work work = [&ids](changes::Snapshots& snapshots) { snapshots.keep(ids); };
+    const bool at_once = kept == sets_when_full;
+    Work work = [&ids, at_once](changes::Snapshots& snapshots) { snapshots.keep(ids, at_once); };
     co_await run(std::move(work));
 }
 

@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import random
+import re
 import shutil
 import unittest
 
@@ -260,6 +261,18 @@ class Later(ChangesTest):
         self.assertNotEqual(state(self.workspace.path), before)
 
 
+PIXEL = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
+SHOWS = f"""
+import base64, os
+from IPython.display import Image, SVG, display
+os.makedirs('data', exist_ok=True)
+open('data/out.csv', 'w').write('a,b\\n')
+os.symlink('/etc/passwd', 'link')
+display(Image(base64.b64decode('{base64.b64encode(PIXEL).decode()}')))
+display({{'image/svg+xml': '<svg/>'}}, raw=True)
+"""
+
+
 class CommandLine(CliTest):
     def change(self):
         with Sidecar(self.workspace) as cellgate:
@@ -295,6 +308,32 @@ class CommandLine(CliTest):
         listed = json.loads(self.cli("changes", execution, "--json").stdout)
         self.assertEqual(kinds_of(listed), {"notes.txt": "modified"})
         self.assertIn("changed 1 file: notes.txt", self.cli("record", "list", rooted=False).stdout)
+
+    def test_a_run_says_what_its_cells_changed(self):
+        file = self.script("open('notes.txt', 'w').write('new')\n# %%\n1\n")
+        ran = self.cli("run", "--changes", file)
+        undo = re.search(r"cell 1 changed 1 file: cellgate (undo \w+)", ran.stderr)
+        self.assertTrue(undo, ran.stderr)
+        self.assertNotIn("cell 2", ran.stderr)
+        self.assertEqual(self.cli(*undo[1].split(), "--yes").returncode, 0)
+        self.assertEqual(self.notes(), "the notes")
+
+    def test_what_a_run_makes_is_saved_and_can_be_verified(self):
+        file = self.script(SHOWS)
+        inside = self.cli("run", "--save", str(self.workspace.path / "out"), file)
+        self.assertEqual(inside.returncode, 1)
+        self.assertIn("outside the workspace", inside.stderr)
+        folder = self.workspace.home / "saved"
+        ran = self.cli("run", "--save", str(folder), file)
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        self.assertEqual({name: content[0] for name, content in state(folder).items()},
+                         {"data/out.csv": b"a,b\n", "cell-1-1.png": PIXEL, "cell-1-2.svg": b"<svg/>"})
+        copy = str(folder / "data/out.csv")
+        verified = self.cli("verify", copy)
+        self.assertEqual(verified.returncode, 0, verified.stderr)
+        self.assertRegex(verified.stdout, r"^data/out.csv: as \w+ left it at \S+Z \(entry \d+ of the record\)\n$")
+        (folder / "data/out.csv").write_text("a,c\n")
+        self.assertEqual(self.cli("verify", copy).returncode, 1)
 
     def test_nothing_is_undone_without_a_yes(self):
         execution = self.change()

@@ -90,6 +90,34 @@ class WhatHappened(ToolsTest):
         self.assertEqual((result["ok"], result["entries"]), (True, self.entries()[-1]["seq"] + 1))
 
 
+class Spans(ToolsTest):
+    generated = ("fix",)
+
+    def test_executions_and_their_calls_are_spans_of_opentelemetry(self):
+        for answer in ("allow", "deny"):
+            execution = self.cellgate.execute(ECHO + f"tool_1.run(s='{answer}')")
+            self.cellgate.respond(self.cellgate.approval(), answer)
+            execution.result()
+        self.cellgate.close()
+        (line,) = command(self.workspace, "export", "--otlp").stdout.splitlines()
+        (resource,) = json.loads(line)["resourceSpans"]
+        attributes = {each["key"]: each["value"]["stringValue"] for each in resource["resource"]["attributes"]}
+        self.assertEqual(attributes, {"service.name": "cellgate", "cellgate.workspace": str(self.workspace.path)})
+        spans = resource["scopeSpans"][0]["spans"]
+        executions = [span for span in spans if span["name"].startswith("execute ")]
+        calls = [span for span in spans if span["name"] == "tool tool-1 of fix"]
+        self.assertEqual([span["status"]["code"] for span in executions], [1, 2])
+        self.assertEqual([span["status"]["code"] for span in calls], [1, 2])
+        for execution, call in zip(executions, calls):
+            self.assertEqual((call["traceId"], call["parentSpanId"]), (execution["traceId"], execution["spanId"]))
+            self.assertRegex(call["traceId"] + " " + call["spanId"], "^[0-9a-f]{32} [0-9a-f]{16}$")
+            times = [int(each) for each in (execution["startTimeUnixNano"], call["startTimeUnixNano"],
+                                            call["endTimeUnixNano"], execution["endTimeUnixNano"])]
+            self.assertEqual(times, sorted(times))
+        again = command(self.workspace, "export", "--otlp").stdout
+        self.assertEqual(again, line + "\n")
+
+
 class Later(WorkspaceTest):
     """Once the sidecar has ended: by the command line, and by a verifier that knows only the format."""
 

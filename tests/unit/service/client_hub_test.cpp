@@ -117,13 +117,13 @@ TEST_CASE("the users are notified of a session's changes, and no agent is") {
     Connected agent(fixture.hub, protocol::Role::agent);
     Connected early(fixture.hub, protocol::Role::user);
     early.client->stage = Client::Stage::connected;
-    fixture.hub.session_changed(changed());
+    fixture.hub.notify_users<protocol::SessionChanged>(changed());
     CHECK(user.take() == Texts{"session s"});
     CHECK(other.take() == Texts{"session s"});
     CHECK(agent.take().empty());
     CHECK(early.take().empty());
     fixture.hub.remove(user.client->id);
-    fixture.hub.session_changed(changed());
+    fixture.hub.notify_users<protocol::SessionChanged>(changed());
     CHECK(user.take().empty());
     CHECK(other.take() == Texts{"session s"});
 }

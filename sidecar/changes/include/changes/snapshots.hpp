@@ -26,7 +26,6 @@ struct Options {
     std::uint64_t max_total_bytes = 1ULL << 30U; // of all covered files, and of the store
     std::size_t max_files = 100'000;             // also of ignored entries; an ignored folder is one
     std::vector<std::string> excluded = {};      // folders, relative to the workspace; not covered
-    std::string prune_before = "1.hour.ago";     // newer snapshots stay when keep() forgets them: git's `--expire`
 };
 
 struct NotCovered {
@@ -93,9 +92,9 @@ class Snapshots {
     // as before nor as after the changes: they were left as they are. Nothing if no undo was interrupted.
     std::optional<UndoResult> recover();
 
-    // Forgets all snapshots but these, those that are gone already left aside, and the last one. Their space is freed
-    // by every sixteenth call, and the first.
-    void keep(const std::vector<std::string>& ids);
+    // Forgets all snapshots but these, as far as they exist, and the last one. Space is freed by every sixteenth call
+    // and the first, of snapshots that are an hour old, which no other process still compares; `at_once`: all of it now.
+    void keep(const std::vector<std::string>& ids, bool at_once = false);
 
   private:
     struct State;

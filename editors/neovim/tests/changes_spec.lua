@@ -40,9 +40,9 @@ local function start()
     return { undoId = "undo-1", restored = params.paths or { "a", "b", "c" }, refused = {} }
   end
   fake.asked_user, fake.answer = {}, 1
-  vim.fn.confirm = function(words)
-    table.insert(fake.asked_user, words)
-    return fake.answer
+  vim.ui.select = function(choices, options, done)
+    table.insert(fake.asked_user, options.prompt)
+    done(fake.answer and choices[fake.answer], fake.answer)
   end
   function fake:changed(id, files, more)
     self:notify(
@@ -233,11 +233,12 @@ it("changes: an undo is of one file or of all, and of nothing that was not confi
   require("cellgate.changes_list").files("/tmp", "run")
   wait_rows(listed)
   find("notes.py")
+  fake.answer = nil
+  type_keys("u")
   fake.answer = 2
   type_keys("u")
-  equal(fake.asked_user, {
-    "Make 1 file as before?\n  restore notes.py\nIf one of them was changed since, nothing is done.",
-  })
+  local question = "Undo what changed in notes.py: restore it?"
+  equal(fake.asked_user, { question, question })
   equal(fake:asked("changes/undo"), {})
   fake.answer = 1
   type_keys("u")
@@ -246,11 +247,7 @@ it("changes: an undo is of one file or of all, and of nothing that was not confi
   end, "the list to be read again")
   equal(fake:asked("changes/undo")[1].params, { executionId = "run", paths = { "notes.py" } })
   type_keys("U")
-  equal(
-    fake.asked_user[3],
-    "Make 3 files as before?\n  delete data/out<U+202E>.csv\n  restore notes.py\n  bring back old.txt\n"
-      .. "If one of them was changed since, nothing is done."
-  )
+  equal(fake.asked_user[4], "Undo what changed in 3 files: delete 1, restore 1, bring back 1?")
   wait(function()
     return #fake:asked("changes/undo") == 2
   end, "the undo")

@@ -50,20 +50,21 @@ class Changes(NeovimTest):
         neovim.wait_screen("first line", "second line")
         neovim.keys("q")
         neovim.wait_lua("return vim.fn.tabpagenr('$') == 1", "the end of the tab")
-        neovim.command_with_menu("wincmd t | Cellgate undo", "Make 3 files as before?", "bring back old.txt")
-        neovim.keys("u")
+        neovim.command_with_menu("wincmd t | Cellgate undo", "Undo what changed in 3 files: delete 1, restore 1, bring back 1?", "1: undo")
+        neovim.keys("1<CR>")
         self.wait_files(neovim, BEFORE)
         neovim.wait_screen("3 files changed, undone", "R undoes the undo")
-        neovim.command_with_menu("normal R", "Make 3 files as before?")
-        neovim.keys("u")
+        neovim.command_with_menu("call feedkeys('R')", "Undo what changed in 3 files: ")
+        neovim.keys("1<CR>")
         self.wait_files(neovim, AFTER)
         neovim.wait_screen("3 files changed", gone=("undone",))
 
     def test_a_file_that_was_changed_since_prevents_an_undo_of_all_and_shows_how(self):
         neovim = self.changed()
+        neovim.wait_screen("3 files changed")
         self.workspace.write("notes.txt", "mine\n")
-        neovim.command_with_menu("Cellgate undo", "restore notes.txt")
-        neovim.keys("u")
+        neovim.command_with_menu("Cellgate undo", "1: undo")
+        neovim.keys("1<CR>")
         neovim.wait_screen("not undone: notes.txt")
         self.assertEqual(self.files(), AFTER | {"notes.txt": "mine\n"})
         neovim.keys("/not undone<CR>")
@@ -73,8 +74,8 @@ class Changes(NeovimTest):
         neovim.keys("q")
         neovim.wait_lua("return vim.fn.tabpagenr('$') == 1", "the end of the tab")
         neovim.keys("/old.txt<CR>")
-        neovim.command_with_menu("normal u", "bring back old.txt")
-        neovim.keys("u")
+        neovim.command_with_menu("call feedkeys('u')", "Undo what changed in old.txt: bring back it?")
+        neovim.keys("1<CR>")
         self.wait_files(neovim, AFTER | {"notes.txt": "mine\n", "old.txt": "old\n"})
 
     def test_a_buffer_of_a_file_that_is_undone_is_read_again(self):
@@ -82,8 +83,8 @@ class Changes(NeovimTest):
         neovim.command("split notes.txt")
         neovim.wait_screen("second line")
         neovim.command("wincmd p")
-        neovim.command_with_menu("Cellgate undo", "restore notes.txt")
-        neovim.keys("u")
+        neovim.command_with_menu("Cellgate undo", "1: undo")
+        neovim.keys("1<CR>")
         neovim.wait_lua("return table.concat(vim.api.nvim_buf_get_lines(vim.fn.bufnr('notes.txt'), 0, -1, false)) == 'first line'",
                         "the file as it was in its buffer")
 
@@ -91,8 +92,8 @@ class Changes(NeovimTest):
         self.changed().quit()
         neovim = self.neovim(self.workspace.path / "a.py")
         neovim.wait_screen("3 files changed")
-        neovim.command_with_menu("Cellgate undo", "bring back old.txt")
-        neovim.keys("u")
+        neovim.command_with_menu("Cellgate undo", "1: undo")
+        neovim.keys("1<CR>")
         self.wait_files(neovim, BEFORE)
 
     def test_changes_are_not_kept_where_the_setting_says_so(self):
@@ -113,8 +114,8 @@ class Changes(NeovimTest):
         neovim.keys("/helper<CR>")
         neovim.keys("<CR>")
         neovim.wait_screen("D old.txt  4 B")
-        neovim.command_with_menu("normal U", "Make 3 files as before?")
-        neovim.keys("u")
+        neovim.command_with_menu("call feedkeys('U')", "Undo what changed in 3 files: ")
+        neovim.keys("1<CR>")
         self.wait_files(neovim, BEFORE)
 
 

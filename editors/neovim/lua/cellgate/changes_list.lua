@@ -15,22 +15,28 @@ local M = {}
 ---@field list? ChangesListResult once it was read
 ---@field refused PathProblem[] what prevented the last undo
 
--- The user has seen what it does, and said so.
-local function is_confirmed(lines)
+-- Goes on when the user says so, who sees the list.
+local function ask(question, go_on)
   vim.cmd.redraw()
-  return vim.fn.confirm(table.concat(vim.tbl_map(text.visible, lines), "\n"), "&Undo\n&Cancel", 2) == 1
+  vim.ui.select({ "undo", "leave it as it is" }, { prompt = text.visible(question) }, function(_, index)
+    if index == 1 then
+      go_on()
+    end
+  end)
 end
 
 -- Makes files as they were before.
 ---@param view cellgate.ChangesView
 ---@param list? ChangesListResult whose
----@param path? string of the only file
+---@param file? ChangedFile the only one
 ---@param refresh fun()
-local function undo(view, list, path, refresh)
+local function undo(view, list, file, refresh)
   if not list or #list.files == 0 then
     notify.show("no files are known that it changed", vim.log.levels.WARN)
-  elseif is_confirmed(changes_words.question(list, path)) then
-    local params = { executionId = list.executionId, paths = path and { path } or nil }
+    return
+  end
+  ask(changes_words.question(list, file), function()
+    local params = { executionId = list.executionId, paths = file and { file.path } or nil }
     view.here:request(
       "changes/undo",
       params,
@@ -46,7 +52,7 @@ local function undo(view, list, path, refresh)
         refresh()
       end)
     )
-  end
+  end)
 end
 
 ---@param view cellgate.ChangesView
@@ -101,7 +107,7 @@ local function keys_of(view)
     u = {
       does = "undo the file",
       act = function(value, refresh)
-        undo(view, view.list, value.file.path, refresh)
+        undo(view, view.list, value.file, refresh)
       end,
     },
     U = {

@@ -79,39 +79,25 @@ function M.notes(list)
   return notes
 end
 
--- The first of some lines, and how many more there are.
-local function first_of(lines, count, most)
-  local out = vim.list_slice(lines, 1, most)
-  if count > #out then
-    out[#out + 1] = ("and %d more"):format(count - #out)
-  end
-  return out
-end
+local undoings = { created = "delete", modified = "restore", deleted = "bring back" }
 
-local undoings = { created = "delete ", modified = "restore ", deleted = "bring back " }
-
---- What an undo will do, to be confirmed.
+--- What an undo will do, to be confirmed: in one line, as the files are listed.
 ---@param list ChangesListResult
----@param path? string of the only file that is undone
----@return string[] lines
-function M.question(list, path)
-  local lines = {}
-  for _, file in ipairs(list.files) do
-    if not path or file.path == path then
-      lines[#lines + 1] = "  " .. undoings[file.kind] .. file.path
-    end
+---@param file? ChangedFile the only one that is undone
+---@return string
+function M.question(list, file)
+  if file then
+    return ("Undo what changed in %s: %s it?"):format(file.path, undoings[file.kind])
   end
-  local count = path and 1 or list.count or #list.files
-  local notes = M.notes(list)
-  return vim
-    .iter({
-      ("Make %s as before?"):format(M.files(count)),
-      first_of(lines, count, 10),
-      first_of(notes, #notes, 3),
-      "If one of them was changed since, nothing is done.",
-    })
-    :flatten()
-    :totable()
+  local counts, parts = {}, {}
+  for _, each in ipairs(list.files) do
+    counts[each.kind] = (counts[each.kind] or 0) + 1
+  end
+  for _, kind in ipairs({ "created", "modified", "deleted" }) do
+    parts[#parts + 1] = counts[kind] and ("%s %d"):format(undoings[kind], counts[kind])
+  end
+  local what = list.count and "" or ": " .. table.concat(parts, ", ")
+  return ("Undo what changed in %s%s?"):format(M.files(list.count or #list.files), what)
 end
 
 return M

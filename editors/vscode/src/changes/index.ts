@@ -48,7 +48,7 @@ async function pickExecution(cellgate: Cellgate, title: string): Promise<string 
     const { changes, executions } = cellgate;
     const known = changes.all().filter((found) => executions.get(originOf(cellgate, found)));
     if (known.length === 0) {
-        void inform("cellgate: no cell of this window has changed files that are known.");
+        void inform("cellgate: nothing that ran in this window has changed files.");
         return undefined;
     }
     const items = await Promise.all(known.map((found) => itemOf(cellgate, found)));

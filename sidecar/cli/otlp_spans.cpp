@@ -28,7 +28,7 @@ std::string nanoseconds(std::string_view entry) {
     return std::to_string(std::chrono::duration_cast<std::chrono::nanoseconds>(since).count());
 }
 
-std::string quoted(std::string_view text) {
+std::string json_text(std::string_view text) {
     std::string out;
     append_json_string(out, text);
     return out;
@@ -37,7 +37,7 @@ std::string quoted(std::string_view text) {
 // With a comma before it; nothing for an empty value.
 std::string attribute(std::string_view key, std::string_view value) {
     return value.empty() ? std::string()
-                         : fmt::format(R"(,{{"key":"{}","value":{{"stringValue":{}}}}})", key, quoted(value));
+                         : fmt::format(R"(,{{"key":"{}","value":{{"stringValue":{}}}}})", key, json_text(value));
 }
 
 std::string first_line(const std::string& text) {
@@ -136,11 +136,11 @@ void OtlpSpans::write(const Begun& begun, const std::string& end, std::string_vi
     constexpr int internal_kind = 1;
     const std::string parent = begun.parent_id ? fmt::format(R"("parentSpanId":"{}",)", *begun.parent_id) : "";
     const std::string attributes = begun.attributes.empty() ? "" : begun.attributes.substr(1);
-    const std::string status = failed ? fmt::format(R"({{"code":2,"message":{}}})", quoted(error)) : R"({"code":1})";
+    const std::string status = failed ? fmt::format(R"({{"code":2,"message":{}}})", json_text(error)) : R"({"code":1})";
     spans_.push_back(fmt::format(R"({{"traceId":"{}","spanId":"{}",{}"name":{},"kind":{},"startTimeUnixNano":"{}",)"
                                  R"("endTimeUnixNano":"{}","attributes":[{}],"status":{}}})",
-                                 begun.trace_id, begun.span_id, parent, quoted(begun.name), internal_kind, begun.start,
-                                 end, attributes, status));
+                                 begun.trace_id, begun.span_id, parent, json_text(begun.name), internal_kind,
+                                 begun.start, end, attributes, status));
 }
 
 std::string OtlpSpans::take() {

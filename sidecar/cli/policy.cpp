@@ -16,7 +16,7 @@
 
 #include <fmt/format.h>
 
-#include <functional>
+#include <map>
 #include <memory>
 
 namespace cellgate::cli {
@@ -111,7 +111,7 @@ protocol::Action action_of(const std::string& text) {
     action.server = rule.server;
     action.tool = rule.tool;
     std::string members;
-    for (const auto& [pointer, matcher] : rule.arguments.value_or(protocol::ArgumentMatchers())) {
+    for (const auto& [pointer, matcher] : rule.arguments.value_or(std::map<std::string, protocol::Matcher>())) {
         if (pointer.empty() && matcher.equals) {
             action.arguments_text = *matcher.equals;
             return action;

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <map>
+
 namespace cellgate::cli {
 
 namespace {
@@ -44,7 +46,7 @@ std::string what(const AnyRule& rule) {
     if (rule.host) {
         text += " " + *rule.host;
     }
-    for (const auto& [pointer, matcher] : rule.arguments.value_or(protocol::ArgumentMatchers())) {
+    for (const auto& [pointer, matcher] : rule.arguments.value_or(std::map<std::string, protocol::Matcher>())) {
         text += fmt::format(" {}={}", pointer.empty() ? "" : pointer.substr(1), condition(matcher));
     }
     if (rule.expires_at) {

@@ -2,18 +2,16 @@
 // does.
 
 #include "base/encoding.hpp"
-#include "base/environment.hpp"
 #include "base/error.hpp"
 #include "base/escape_unprintable.hpp"
-#include "base/json.hpp"
+#include "base/json_codec.hpp"
 #include "base/regular_file.hpp"
 #include "commands.hpp"
-#include "daemon/instance_paths.hpp"
 #include "otlp_spans.hpp"
 #include "record/record_reader.hpp"
 #include "record_text.hpp"
-#include "store/directories.hpp"
 #include "time_argument.hpp"
+#include "workspace_record.hpp"
 
 #include <fmt/format.h>
 
@@ -26,20 +24,35 @@ namespace {
 
 constexpr std::size_t default_entries = 50;
 
+// An inclusion proof as --json has it; hashes are in hexadecimal.
+struct WrittenProof {
+    std::int64_t seq = 0;
+    std::string entry; // whose bytes the leaf is of
+    std::string leaf;
+    std::int64_t size = 0;
+    std::vector<std::string> path;
+    std::string root;
+    std::string checkpoint;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("seq", self.seq);
+        visit("entry", self.entry);
+        visit("leaf", self.leaf);
+        visit("size", self.size);
+        visit("path", self.path);
+        visit("root", self.root);
+        visit("checkpoint", self.checkpoint);
+    }
+};
+
 struct Filters {
     std::string since;
     std::string until;
     record::Query query;
 };
 
-// Its canonical path.
-std::string find_workspace(const std::string& workspace) {
-    return daemon::find_instance_paths(workspace, process_environment()).workspace;
-}
-
 record::RecordReader reader_of(const std::string& workspace) {
-    const store::Directories directories = store::find_directories(process_environment());
-    return record::RecordReader(store::record_directory(directories, find_workspace(workspace)));
+    return record::RecordReader(record_directory_of(workspace));
 }
 
 record::Query query_of(const Filters& filters) {
@@ -107,7 +120,7 @@ int export_lines(const std::string& workspace, const Filters& filters, bool otlp
     }
     std::reverse(all.begin(), all.end());
     if (otlp) {
-        print_spans(all, find_workspace(workspace));
+        print_spans(all, daemon::find_instance_paths(workspace, process_environment()).workspace);
         return 0;
     }
     for (const record::StoredEntry& entry : all) {
@@ -140,6 +153,35 @@ int verify(const std::string& workspace, const std::string& checkpoint_file) {
     return 0;
 }
 
+std::string hex(const record::Hash& hash) {
+    return to_hex(std::string_view(reinterpret_cast<const char*>(hash.data()), hash.size()));
+}
+
+int prove(const std::string& workspace, std::int64_t seq, bool as_json) {
+    const record::InclusionProof proof = reader_of(workspace).proof(seq);
+    WrittenProof written;
+    written.seq = seq;
+    written.entry = proof.json;
+    written.leaf = hex(record::leaf_hash(proof.json));
+    written.size = proof.size;
+    std::transform(proof.path.begin(), proof.path.end(), std::back_inserter(written.path), hex);
+    written.root = hex(proof.root);
+    written.checkpoint = proof.checkpoint;
+    if (as_json) {
+        fmt::print("{}\n", to_json(written));
+        return 0;
+    }
+    fmt::print("entry {}:\n{}\n\n", seq, escape_unprintable(written.entry));
+    fmt::print("its leaf, SHA-256 of 0x00 and the entry:\n{}\n\n", written.leaf);
+    fmt::print("the hashes beside its way to the root, the lowest first:\n");
+    for (const std::string& each : written.path) {
+        fmt::print("{}\n", each);
+    }
+    fmt::print("\nthe root that they give, of the first {} entries:\n{}\n\n", written.size, written.root);
+    fmt::print("the checkpoint that signs it:\n{}", escape_unprintable(written.checkpoint, true));
+    return 0;
+}
+
 void add_filters(CLI::App& command, Filters& filters) {
     command.add_option("--since", filters.since, "Not before this time, or so long ago: 30s, 90m, 12h, 7d")
         ->type_name("TIME");
@@ -154,7 +196,8 @@ void add_filters(CLI::App& command, Filters& filters) {
 } // namespace
 
 void add_record(CLI::App& app, Invocation& invocation) {
-    CLI::App* command = app.add_subcommand("record", "What happened in the workspace: list, show, verify or export it");
+    CLI::App* command =
+        app.add_subcommand("record", "What happened in the workspace: list, show, verify, prove or export it");
     command->require_subcommand(1);
     auto workspace = std::make_shared<std::string>(".");
     auto filters = std::make_shared<Filters>();
@@ -192,6 +235,11 @@ void add_record(CLI::App& app, Invocation& invocation) {
         "--otlp", *otlp,
         "As spans of OpenTelemetry instead: executions, and the actions in them. Each line is a request "
         "for a collector's /v1/traces");
+    auto as_json = std::make_shared<bool>(false);
+    CLI::App* proving = add("prove", "Prove that an entry is in the record that the newest checkpoint signs",
+                            [workspace, seq, as_json] { return prove(*workspace, *seq, *as_json); });
+    proving->add_option("NUMBER", *seq, "The entry's number, as list shows it")->required()->type_name("");
+    proving->add_flag("--json", *as_json, "As JSON");
 }
 
 } // namespace cellgate::cli

@@ -89,6 +89,12 @@ std::string files_restored(std::string_view data) {
     return fmt::format("undo of {}: {}", text_of(data, "undoOf"), files_of(data));
 }
 
+std::string created_session(std::string_view data) {
+    const std::string sandbox = text_of(data, "sandbox");
+    return fmt::format("session created: {}, {}", text_of(data, "kernel"),
+                       sandbox == "none" ? "without a sandbox" : "in " + sandbox);
+}
+
 std::string kernel_ended(std::string_view data) {
     return "the kernel ended: " + text_of(data, "reason");
 }
@@ -103,10 +109,19 @@ std::string pruned(std::string_view data) {
 }
 
 constexpr std::pair<std::string_view, Words> words_by_type[] = {
-    {"action.decided", decided},     {"action.ended", ended},          {"execution.started", started_code},
-    {"execution.ended", ended_code}, {"policy.added", rule_words},     {"policy.removed", removed_rule},
-    {"login.ended", login},          {"kernel.ended", kernel_ended},   {"record.gap", gap},
-    {"record.pruned", pruned},       {"files.changed", files_changed}, {"files.restored", files_restored},
+    {"action.decided", decided},
+    {"action.ended", ended},
+    {"execution.started", started_code},
+    {"execution.ended", ended_code},
+    {"policy.added", rule_words},
+    {"policy.removed", removed_rule},
+    {"login.ended", login},
+    {"kernel.ended", kernel_ended},
+    {"record.gap", gap},
+    {"record.pruned", pruned},
+    {"session.created", created_session},
+    {"files.changed", files_changed},
+    {"files.restored", files_restored},
 };
 
 std::string words_of(std::string_view entry) {
@@ -119,7 +134,8 @@ std::string words_of(std::string_view entry) {
     return type;
 }
 
-// "2026-01-05 09:31:00" of RFC 3339.
+} // namespace
+
 std::string short_time(std::string time) {
     constexpr std::size_t length = 19;
     constexpr std::size_t separator = 10;
@@ -129,8 +145,6 @@ std::string short_time(std::string time) {
     }
     return time;
 }
-
-} // namespace
 
 std::string record_line(std::string_view entry) {
     return fmt::format("{:>6}  {}Z  {:<10} {}", json_member(entry, "seq"), short_time(text_of(entry, "time")),

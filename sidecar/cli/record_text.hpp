@@ -6,6 +6,9 @@
 
 namespace cellgate::cli {
 
+// "2026-01-05 09:31:00" of RFC 3339.
+std::string short_time(std::string time);
+
 // "41  2026-01-05 09:31:00  allowed by rule: tool read_file of filesystem". May have unprintable characters.
 std::string record_line(std::string_view entry);
 

@@ -3,11 +3,10 @@
 
 #include "base/environment.hpp"
 #include "base/escape_unprintable.hpp"
-#include "base/sync.hpp"
 #include "commands.hpp"
 #include "daemon/connect.hpp"
 #include "protocol/messages/sessions.hpp"
-#include "protocol/peer.hpp"
+#include "workspace_client.hpp"
 
 #include <fmt/format.h>
 
@@ -43,31 +42,6 @@ int print_none_running(const daemon::InstancePaths& paths, int exit_code) {
     return exit_code;
 }
 
-Task<protocol::SessionListResult> list_sessions(protocol::Peer* peer) {
-    protocol::InitializeParams params;
-    params.client_info = {"cellgate status", CELLGATE_VERSION};
-    params.process_id.value = ::getpid();
-    co_await peer->call<protocol::Initialize>(std::move(params));
-    const Empty nothing;
-    protocol::SessionListResult sessions = co_await peer->call<protocol::SessionList>(nothing);
-    peer->notify<protocol::Exit>(nothing);
-    co_return sessions;
-}
-
-Task<void> end(protocol::Peer* peer, TaskScope* tasks) {
-    peer->close();
-    co_await tasks->join();
-}
-
-Task<protocol::SessionListResult> sessions_of(std::unique_ptr<ByteStream> stream) {
-    protocol::Peer peer(
-        std::make_shared<protocol::FramedConnection>(std::move(stream), protocol::Framing::content_length),
-        protocol::Dialect::editor);
-    TaskScope tasks;
-    tasks.spawn(peer.run());
-    co_return co_await finally(list_sessions(&peer), end(&peer, &tasks));
-}
-
 Task<void> print_status(async::Loop* loop, daemon::InstancePaths paths, int* exit_code) {
     std::optional<daemon::SidecarConnection> found =
         co_await daemon::join_workspace(*loop, paths, protocol::Role::agent, answer_timeout);
@@ -78,7 +52,8 @@ Task<void> print_status(async::Loop* loop, daemon::InstancePaths paths, int* exi
         *exit_code = print_none_running(paths, 1);
         co_return;
     }
-    const protocol::SessionListResult list = co_await sessions_of(std::move(found->stream));
+    WorkspaceClient client(std::move(found->stream));
+    const protocol::SessionListResult list = co_await client.call<protocol::SessionList>();
     fmt::print("cellgate {} runs for {} as process {}\n", escape_unprintable(found->sidecar.version),
                escape_unprintable(paths.workspace), found->sidecar.pid);
     fmt::print("log: {}\n", escape_unprintable(paths.log));

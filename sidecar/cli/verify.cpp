@@ -1,17 +1,15 @@
 // `cellgate verify FILE`: whether an execution left a file as it is, by the record.
 
-#include "base/environment.hpp"
 #include "base/error.hpp"
 #include "base/escape_unprintable.hpp"
 #include "base/files.hpp"
 #include "base/hash.hpp"
 #include "base/json_codec.hpp"
 #include "commands.hpp"
-#include "daemon/instance_paths.hpp"
 #include "protocol/messages/changes.hpp"
 #include "protocol/messages/record.hpp"
 #include "record/record_reader.hpp"
-#include "store/directories.hpp"
+#include "workspace_record.hpp"
 
 #include <fmt/format.h>
 
@@ -58,9 +56,7 @@ int verify(const VerifyArguments& arguments) {
         throw system_error(ErrorCode::config_invalid, fmt::format("cannot read {}", arguments.file), errno);
     }
     const std::string hash = sha256(*content);
-    const Environment environment = process_environment();
-    const daemon::InstancePaths paths = daemon::find_instance_paths(arguments.workspace, environment);
-    const record::RecordReader reader(store::record_directory(store::find_directories(environment), paths.workspace));
+    const record::RecordReader reader(record_directory_of(arguments.workspace));
     record::Query query;
     query.types = {"files.changed", "files.restored"};
     query.text = hash;

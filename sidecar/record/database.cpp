@@ -99,6 +99,10 @@ Statement& Statement::bind(std::string_view text) {
     check(sqlite_.bind_text(statement_.get(), ++bound_, text.data(), static_cast<int>(text.size()), SQLITE_STATIC));
     return *this;
 }
+Statement& Statement::bind_optional(const std::optional<std::string>& text) {
+    // Without an address, SQLite binds NULL.
+    return bind(text ? std::string_view(*text) : std::string_view());
+}
 Statement& Statement::bind(const Hash& hash) {
     check(sqlite_.bind_blob(statement_.get(), ++bound_, hash.data(), static_cast<int>(hash.size()), SQLITE_STATIC));
     return *this;
@@ -123,11 +127,13 @@ std::int64_t Statement::integer(int column) const {
     return sqlite_.column_int64(statement_.get(), column);
 }
 
-std::string Statement::text(int column) const {
+std::optional<std::string> Statement::optional_text(int column) const {
     const unsigned char* text = sqlite_.column_text(statement_.get(), column);
+    if (text == nullptr) {
+        return std::nullopt;
+    }
     const int size = sqlite_.column_bytes(statement_.get(), column);
-    return text == nullptr ? std::string()
-                           : std::string(reinterpret_cast<const char*>(text), static_cast<std::size_t>(size));
+    return std::string(reinterpret_cast<const char*>(text), static_cast<std::size_t>(size));
 }
 
 Hash Statement::hash(int column) const {

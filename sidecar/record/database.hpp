@@ -32,6 +32,7 @@ class Database {
     std::optional<std::int64_t> integer(std::string_view sql);
     std::optional<std::string> text(std::string_view sql);
 
+    const std::string& path() const { return path_; }
     [[noreturn]] void fail() const;
 
   private:
@@ -52,6 +53,7 @@ class Statement {
     // Binds the next parameter. Text and bytes must live until the last step.
     Statement& bind(std::int64_t value);
     Statement& bind(std::string_view text);
+    Statement& bind_optional(const std::optional<std::string>& text); // nothing is NULL
     Statement& bind(const Hash& hash);
     // Goes to the next row; false after the last one.
     bool step();
@@ -60,7 +62,8 @@ class Statement {
 
     std::int64_t integer(int column) const;
     // Text or bytes; empty for NULL.
-    std::string text(int column) const;
+    std::string text(int column) const { return optional_text(column).value_or(""); }
+    std::optional<std::string> optional_text(int column) const; // nothing for NULL
     // All zeros when there are not 32 bytes.
     Hash hash(int column) const;
 

@@ -2,6 +2,7 @@
 
 #include "base/json_codec.hpp"
 #include "base/log.hpp"
+#include "pending_log.hpp"
 #include "record_writer.hpp"
 
 #include <utility>
@@ -11,7 +12,8 @@ namespace cellgate::record {
 namespace {
 
 constexpr std::string_view own_actor = "cellgate";
-constexpr std::size_t max_later = 100; // entries that wait for another one
+constexpr Duration batch_time = std::chrono::milliseconds(50);
+constexpr std::size_t max_batch = 1000; // entries
 
 struct GapData {
     std::int64_t dropped;
@@ -38,8 +40,11 @@ NewEntry own_entry(WallTime time, std::string_view type, const Data& data) {
 
 // Entries that are written in one transaction, and what became of them.
 struct Batch {
-    std::int64_t first = 0; // ticket
-    bool has_gap = false;   // its first entry says what was dropped, and has no ticket
+    std::int64_t first = 0;         // ticket
+    bool has_gap = false;           // its first entry says what was dropped, and has no ticket
+    std::int64_t unlogged = 0;      // entries that are in no file
+    std::int64_t last_to_wait = -1; // ticket: up to it entries are not durable enough before the batch is written
+    PendingFile log;
     WriteRequest request;
     std::vector<StoredEntry> stored;
     std::optional<Error> error;
@@ -83,6 +88,7 @@ struct Refused {
 
 struct Record::Impl {
     RecordOptions options;
+    PendingLog log;
     std::function<void(const StoredEntry&)> listener;
     std::unique_ptr<RecordWriter> writer; // the job's while one runs; none after a failure
     std::shared_ptr<Batch> current;       // what the job writes
@@ -90,12 +96,13 @@ struct Record::Impl {
     Refused refused;
     std::int64_t next_ticket = 0;
     std::int64_t dropped = 0;        // entries, since the last one that was stored
-    std::optional<Error> last_error; // while some are dropped
+    std::optional<Error> last_error; // of the last batch, if that could not be written
     WallTime last_time;
+    std::shared_ptr<CancelState> waiting; // for more entries of the batch
     bool running = false;
     TaskScope scope;
 
-    explicit Impl(RecordOptions given) : options(std::move(given)) {}
+    explicit Impl(RecordOptions given) : options(std::move(given)), log(options.directory) {}
 
     void open() { writer = std::make_unique<RecordWriter>(options.directory, options.origin, options.checkpoint_copy); }
 
@@ -114,16 +121,37 @@ struct Record::Impl {
     std::int64_t append(NewEntry entry, Durability durability, std::int64_t first_kept) {
         last_time = entry.time;
         Batch& batch = next_batch();
+        // While the database cannot be written, files would grow without end.
+        const bool logged = options.clock != nullptr && !last_error && log.append(entry);
+        batch.unlogged += logged ? 0 : 1;
         batch.request.entries.push_back(std::move(entry));
-        batch.request.durability = std::max(batch.request.durability, durability);
+        batch.request.synced = batch.request.synced || durability == Durability::synced;
         batch.request.first_kept = std::max(batch.request.first_kept, first_kept);
-        if (batch.request.durability != Durability::later || batch.request.entries.size() >= max_later) {
+        if (!logged || durability == Durability::synced) {
+            batch.last_to_wait = next_ticket;
+        }
+        if (batch.last_to_wait == next_ticket || batch.request.entries.size() >= max_batch) {
             start();
+        } else if (!running && !waiting) {
+            waiting = scope.spawn(start_soon());
         }
         return next_ticket++;
     }
 
+    Task<void> start_soon() {
+        try {
+            co_await sleep_for(*options.clock, batch_time);
+        } catch (const Cancelled&) {
+            co_return; // it was started already
+        }
+        waiting = nullptr;
+        start();
+    }
+
     void start() {
+        if (const std::shared_ptr<CancelState> sleeping = std::exchange(waiting, nullptr)) {
+            sleeping->cancel();
+        }
         if (!std::exchange(running, true)) {
             scope.spawn(write_batches());
         }
@@ -132,10 +160,9 @@ struct Record::Impl {
     Task<void> write_batches() {
         while (next) {
             current = std::exchange(next, nullptr);
-            if (!write_here(*current)) {
-                std::function<void()> work = [this, batch = current] { write(*batch); };
-                co_await options.run_blocking(std::move(work));
-            }
+            current->log = log.take();
+            std::function<void()> work = [this, batch = current] { write(*batch); };
+            co_await options.run_blocking(std::move(work));
             const std::shared_ptr<Batch> batch = std::exchange(current, nullptr);
             if (batch->error) {
                 refuse_all(batch);
@@ -146,32 +173,22 @@ struct Record::Impl {
         running = false;
     }
 
-    // On the loop, as journals are written: going to another thread and back takes longer than a quick write. False if
-    // that is no quick one, or did not work at once.
-    bool write_here(Batch& batch) {
-        if (!writer || !writer->is_quick(batch.request)) {
-            return false;
-        }
-        try {
-            batch.stored = writer->write_quickly(batch.request);
-            return true;
-        } catch (const Error&) {
-            writer.reset(); // the job opens it again, and waits
-            return false;
-        }
-    }
-
-    // In the job.
+    // In the job. A file that could not be moved into the database is left for the next writer.
     void write(Batch& batch) {
         try {
             if (!writer) {
                 open();
             }
+            batch.request.log = batch.log.name;
             batch.stored = writer->write(batch.request);
+            if (!batch.log.name.empty()) {
+                remove_pending(options.directory, batch.log.name);
+            }
         } catch (const Error& error) {
             batch.error = error;
             writer.reset();
         }
+        batch.log.file.reset();
     }
 
     void report(Batch& batch) {
@@ -185,7 +202,7 @@ struct Record::Impl {
         batch.done.set();
     }
 
-    // With what came meanwhile: it would fail, too.
+    // With what came meanwhile: it would fail, too. What is in a file is not lost.
     void refuse_all(const std::shared_ptr<Batch>& batch) {
         const Error error = *batch->error;
         if (!last_error || last_error->message != error.message) {
@@ -196,22 +213,31 @@ struct Record::Impl {
             if (each) {
                 each->error = error;
                 refused.add(*each);
-                dropped += each->count();
+                dropped += each->unlogged;
                 each->done.set();
             }
         }
+        log.take();
     }
 
     Task<void> stored(std::int64_t ticket) {
-        if (next && next->has(ticket)) {
-            start();
-        }
         for (const std::shared_ptr<Batch>& batch : {current, next}) {
             if (batch && batch->has(ticket)) {
-                return until_done(batch);
+                return ticket <= batch->last_to_wait ? until_done(batch) : done();
             }
         }
         return refused.has(ticket) ? failed(*refused.error) : done();
+    }
+
+    Task<void> flushed() {
+        std::shared_ptr<Batch> last = next ? next : current;
+        if (next) {
+            start();
+        }
+        if (last) {
+            return until_done(std::move(last));
+        }
+        return last_error ? failed(*last_error) : done();
     }
 
     Task<std::int64_t> prune(Pruning pruning) {
@@ -227,12 +253,11 @@ struct Record::Impl {
     }
 
     Task<void> close() {
-        co_await scope.join();
         if (next || dropped > 0) {
             next_batch();
-            start();
-            co_await scope.join();
         }
+        start();
+        co_await scope.join();
         std::optional<Error> error = last_error;
         std::function<void()> work = [this, &error] { close_writer(error); };
         co_await shielded(options.run_blocking(std::move(work)));
@@ -245,7 +270,10 @@ struct Record::Impl {
     void close_writer(std::optional<Error>& error) {
         try {
             if (writer) {
-                writer->write(WriteRequest{{}, Durability::synced, 0, true});
+                WriteRequest last;
+                last.synced = true;
+                last.checkpoint = true;
+                writer->write(last);
             }
         } catch (const Error& failed) {
             error = failed;
@@ -264,6 +292,10 @@ std::int64_t Record::append(NewEntry entry, Durability durability) {
 
 Task<void> Record::stored(std::int64_t ticket) {
     return impl_->stored(ticket);
+}
+
+Task<void> Record::flushed() {
+    return impl_->flushed();
 }
 
 void Record::on_stored(std::function<void(const StoredEntry&)> listener) {

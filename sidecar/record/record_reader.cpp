@@ -4,15 +4,14 @@
 #include "base/error.hpp"
 #include "checkpoint.hpp"
 #include "database.hpp"
+#include "schema.hpp"
 #include "stored_hashes.hpp"
 #include "verifier.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <limits>
-#include <set>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -45,10 +44,26 @@ struct Conditions {
     std::string sql = "TRUE";
     std::vector<std::string> texts;
 
-    void add(const char* condition, const std::optional<std::string>& text) {
+    void add(std::string_view condition, const std::optional<std::string>& text) {
         if (text) {
             sql += fmt::format(" AND {}", condition);
             texts.push_back(*text);
+        }
+    }
+    // One of them; none means any.
+    void add_choice(std::string_view column, const std::vector<std::string>& choices) {
+        if (!choices.empty()) {
+            std::string marks = "?";
+            for (std::size_t i = 1; i < choices.size(); ++i) {
+                marks += ", ?";
+            }
+            sql += fmt::format(" AND {} IN ({})", column, marks);
+            texts.insert(texts.end(), choices.begin(), choices.end());
+        }
+    }
+    void bind_to(Statement& statement) const {
+        for (const std::string& text : texts) {
+            statement.bind(text);
         }
     }
 };
@@ -57,7 +72,7 @@ std::optional<std::string> written(const std::optional<WallTime>& time) {
     return time ? std::optional(to_rfc3339(*time)) : std::nullopt;
 }
 
-// The first and the last entry of the time that is asked for. Nothing when there is none.
+// Where entries of the time that is asked for can be, by blocks. Nothing when there are none.
 struct Bounds {
     std::int64_t first = 0;
     std::int64_t last = std::numeric_limits<std::int64_t>::max();
@@ -65,18 +80,21 @@ struct Bounds {
 std::optional<Bounds> find_bounds(Database& database, const Query& query) {
     Bounds bounds;
     if (query.since || query.until) {
+        // The last block is not complete, and so not in the table.
+        const std::int64_t last = database.integer("SELECT max(seq) FROM entries").value_or(0) / block_size;
         Conditions conditions;
-        conditions.add("time >= ?", written(query.since));
-        conditions.add("time < ?", written(query.until));
-        Statement statement(database,
-                            fmt::format("SELECT min(seq), max(seq), count(seq) FROM entries WHERE {}", conditions.sql));
-        for (const std::string& text : conditions.texts) {
-            statement.bind(std::string_view(text));
-        }
+        conditions.add("last_time >= ?", written(query.since));
+        conditions.add("first_time < ?", written(query.until));
+        Statement statement(
+            database, fmt::format("WITH all_blocks AS (SELECT n, first_time, last_time FROM blocks UNION ALL "
+                                  "SELECT {}, min(time), max(time) FROM entries WHERE seq >= {}) "
+                                  "SELECT min(n), max(n), count(*) FROM all_blocks WHERE first_time IS NOT NULL AND {}",
+                                  last, last * block_size, conditions.sql));
+        conditions.bind_to(statement);
         if (!statement.step() || statement.integer(2) == 0) {
             return std::nullopt;
         }
-        bounds = {statement.integer(0), statement.integer(1)};
+        bounds = {statement.integer(0) * block_size, statement.integer(1) * block_size + block_size - 1};
     }
     if (query.before_seq) {
         bounds.last = std::min(bounds.last, *query.before_seq - 1);
@@ -84,35 +102,16 @@ std::optional<Bounds> find_bounds(Database& database, const Query& query) {
     return bounds;
 }
 
-Conditions conditions_of(const Query& query, const Bounds& bounds, const std::optional<std::string>& type) {
+Conditions conditions_of(const Query& query, const Bounds& bounds) {
     Conditions conditions;
     conditions.sql = fmt::format("seq BETWEEN {} AND {}", bounds.first, bounds.last);
-    // Without an index, for entries between two that are of this time: clocks are set back at times.
-    conditions.add("+time >= ?", written(query.since));
-    conditions.add("+time < ?", written(query.until));
-    conditions.add("type = ?", type);
+    conditions.add("time >= ?", written(query.since));
+    conditions.add("time < ?", written(query.until));
+    conditions.add_choice("type", query.types);
     conditions.add("session_id = ?", query.session_id);
     conditions.add("execution_id = ?", query.execution_id);
     conditions.add("json LIKE ? ESCAPE '\\'", query.text ? std::optional(like_pattern(*query.text)) : std::nullopt);
     return conditions;
-}
-
-// With one type an index gives them in their order, so that it ends with the last one that is wanted.
-std::vector<StoredEntry> query_type(Database& database, const Query& query, const Bounds& bounds,
-                                    const std::optional<std::string>& type) {
-    const Conditions conditions = conditions_of(query, bounds, type);
-    // What is sorted are numbers, and not the entries.
-    Statement rows(database, fmt::format("SELECT seq, json FROM entries WHERE seq IN (SELECT seq FROM entries WHERE {} "
-                                         "ORDER BY seq DESC LIMIT {}) ORDER BY seq DESC",
-                                         conditions.sql, query.limit));
-    for (const std::string& text : conditions.texts) {
-        rows.bind(std::string_view(text));
-    }
-    std::vector<StoredEntry> found;
-    while (rows.step()) {
-        found.push_back({rows.integer(0), rows.text(1)});
-    }
-    return found;
 }
 
 } // namespace
@@ -131,26 +130,34 @@ RecordReader::~RecordReader() = default;
 RecordReader::RecordReader(RecordReader&&) noexcept = default;
 
 std::vector<StoredEntry> RecordReader::query(const Query& query) const {
-    const Transaction transaction(impl_->database, Database::Access::read);
-    std::set<std::optional<std::string>> types(query.types.begin(), query.types.end());
-    if (types.empty()) {
-        types.insert(std::nullopt);
-    }
+    Database& database = impl_->database;
+    require_format(database);
+    const Transaction transaction(database, Database::Access::read);
     std::vector<StoredEntry> found;
-    const std::optional<Bounds> bounds = find_bounds(impl_->database, query);
+    const std::optional<Bounds> bounds = find_bounds(database, query);
     if (!bounds) {
         return found;
     }
-    for (const std::optional<std::string>& type : types) {
-        std::vector<StoredEntry> of_type = query_type(impl_->database, query, *bounds, type);
-        std::move(of_type.begin(), of_type.end(), std::back_inserter(found));
+    // From the newest back, and no further than it takes.
+    const Conditions conditions = conditions_of(query, *bounds);
+    Statement rows(database, fmt::format("SELECT seq, json FROM entries WHERE {} ORDER BY seq DESC LIMIT {}",
+                                         conditions.sql, query.limit));
+    conditions.bind_to(rows);
+    while (rows.step()) {
+        found.push_back({rows.integer(0), rows.text(1)});
     }
-    std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.seq > b.seq; });
-    found.resize(std::min(found.size(), query.limit));
     return found;
 }
 
+KeptRange RecordReader::kept() const {
+    require_format(impl_->database);
+    const Transaction transaction(impl_->database, Database::Access::read);
+    return {impl_->database.integer("SELECT min(seq) FROM entries").value_or(0),
+            impl_->database.integer("SELECT max(seq) + 1 FROM entries").value_or(0)};
+}
+
 void RecordReader::each(std::int64_t from_seq, const std::function<bool(const StoredEntry&)>& visit) const {
+    require_format(impl_->database);
     Statement rows(impl_->database, "SELECT seq, json FROM entries WHERE seq >= ? ORDER BY seq");
     rows.bind(from_seq);
     while (rows.step() && visit({rows.integer(0), rows.text(1)})) {
@@ -163,6 +170,7 @@ VerifyResult RecordReader::verify(const std::optional<std::string>& kept_checkpo
 
 InclusionProof RecordReader::proof(std::int64_t seq) const {
     Database& database = impl_->database;
+    require_format(database);
     const Transaction transaction(database, Database::Access::read);
     Statement entry(database, "SELECT json FROM entries WHERE seq = ?");
     if (!entry.bind(seq).step()) {
@@ -177,7 +185,14 @@ InclusionProof RecordReader::proof(std::int64_t seq) const {
     StoredHashes hashes(database);
     std::vector<Hash> path = inclusion_path(
         seq, newest[0].size, [&](std::int64_t begin, std::int64_t end) { return hashes.root_of(begin, end); });
-    return {seq, entry.text(0), newest[0].size, std::move(path), newest[0].root, newest[0].text};
+    const std::string json = entry.text(0);
+    if (!newest[0].is_signed_by(VerifierKey::read(impl_->directory)) ||
+        !is_included(leaf_hash(json), seq, newest[0].size, path, newest[0].root)) {
+        throw Error(ErrorCode::store_failed,
+                    fmt::format("the newest checkpoint does not prove entry {}: the record was changed", seq),
+                    "cellgate record verify says what was changed");
+    }
+    return {seq, json, newest[0].size, std::move(path), newest[0].root, newest[0].text};
 }
 
 } // namespace cellgate::record

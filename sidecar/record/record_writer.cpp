@@ -5,6 +5,7 @@
 #include "base/files.hpp"
 #include "base/log.hpp"
 #include "base/private_files.hpp"
+#include "pending_log.hpp"
 #include "schema.hpp"
 
 #include <fmt/format.h>
@@ -20,7 +21,6 @@ namespace cellgate::record {
 namespace {
 
 constexpr std::int64_t checkpoint_interval = 1000; // entries
-constexpr std::size_t max_quick_entries = 4;
 constexpr std::size_t max_in_log = 500;
 
 std::string made_directory(const std::string& path) {
@@ -45,13 +45,15 @@ std::string database_path(const std::string& directory) {
 
 RecordWriter::RecordWriter(const std::string& directory, const std::string& origin,
                            std::optional<std::string> checkpoint_copy)
-    : opening_(lock(made_directory(directory))), key_(SigningKey::open(directory, origin)),
+    : directory_(directory), opening_(lock(made_directory(directory))), key_(SigningKey::open(directory, origin)),
       database_(database_path(directory), Database::Access::write), checkpoint_copy_(std::move(checkpoint_copy)) {
     make_tables();
-    database_.run("PRAGMA wal_autocheckpoint=0"); // which would happen in a quick write, too
-    insert_.emplace(database_, "INSERT INTO entries(seq, leaf, json) VALUES(?, ?, ?)");
+    database_.run("PRAGMA wal_autocheckpoint=0"); // tidy_up() does it
+    insert_.emplace(database_, "INSERT INTO entries(seq, leaf, time, type, session_id, execution_id, json) "
+                               "VALUES(?, ?, ?, ?, ?, ?, ?)");
     data_version_.emplace(database_, "PRAGMA data_version");
     catch_up();
+    import_left_over();
     opening_ = UniqueFd();
 }
 
@@ -66,13 +68,7 @@ void RecordWriter::catch_up() {
 }
 
 void RecordWriter::make_tables() {
-    const std::int64_t version = database_.integer("PRAGMA user_version").value_or(0);
-    if (version > schema_version) {
-        throw Error(ErrorCode::store_failed,
-                    fmt::format("the record has the format {}, expected at most {}", version, schema_version),
-                    "use the newer cellgate that made it");
-    }
-    if (version == 0) {
+    if (require_format(database_) == 0) {
         database_.run("PRAGMA auto_vacuum=INCREMENTAL;PRAGMA journal_mode=WAL");
         Transaction transaction(database_, Database::Access::write);
         for (const char* sql : schema) {
@@ -88,22 +84,40 @@ bool RecordWriter::is_checkpoint_due(const WriteRequest& request) const {
     return request.first_kept > 0 || size - last_checkpoint_ >= (request.checkpoint ? 1 : checkpoint_interval);
 }
 
-bool RecordWriter::is_quick(const WriteRequest& request) const {
-    return request.durability != Durability::synced && request.entries.size() <= max_quick_entries &&
-           in_log_ < max_in_log && !is_checkpoint_due(request);
+// A file whose name is in the table was moved before its process was killed.
+void RecordWriter::import_left_over() {
+    for (const PendingFile& pending : find_left_over(directory_)) {
+        Statement moved(database_, "SELECT 1 FROM moved WHERE name = ?");
+        if (!moved.bind(pending.name).step()) {
+            WriteRequest request;
+            request.entries = read_pending(pending);
+            request.log = pending.name;
+            write(request);
+        }
+        remove_pending(directory_, pending.name);
+    }
+    std::vector<std::string> useless;
+    for (Statement names(database_, "SELECT name FROM moved"); names.step();) {
+        if (::access((directory_ + "/" + names.text(0)).c_str(), F_OK) != 0) {
+            useless.push_back(names.text(0));
+        }
+    }
+    for (const std::string& name : useless) {
+        Statement(database_, "DELETE FROM moved WHERE name = ?").bind(name).run();
+    }
 }
 
-std::vector<StoredEntry> RecordWriter::write_quickly(const WriteRequest& request) {
-    database_.set_patience(0);
-    std::vector<StoredEntry> stored = write(request);
-    database_.set_patience(patience);
-    return stored;
+void RecordWriter::mark_moved(const std::string& log) {
+    if (!log.empty()) {
+        Statement(database_, "DELETE FROM moved WHERE name = ?").bind(last_moved_).run();
+        Statement(database_, "INSERT INTO moved VALUES(?)").bind(log).run();
+    }
 }
 
 std::vector<StoredEntry> RecordWriter::write(const WriteRequest& request) {
     const bool with_checkpoint = is_checkpoint_due(request);
     // What a checkpoint says must not be lost, or the record would seem to be cut.
-    const bool synced = request.durability == Durability::synced || with_checkpoint;
+    const bool synced = request.synced || with_checkpoint;
     if (synced_ != synced) {
         database_.run(synced ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL");
         synced_ = synced;
@@ -114,12 +128,12 @@ std::vector<StoredEntry> RecordWriter::write(const WriteRequest& request) {
     std::vector<StoredEntry> stored;
     stored.reserve(request.entries.size());
     for (const NewEntry& entry : request.entries) {
-        stored.push_back({tree.size(), entry_json(entry, tree.size())});
-        write_entry(stored.back(), tree);
+        stored.push_back(write_entry(entry, tree));
     }
     if (request.first_kept > 0) {
         remove_before(request.first_kept);
     }
+    mark_moved(request.log);
     const std::int64_t size = tree.size();
     std::string checkpoint;
     if (with_checkpoint) {
@@ -128,6 +142,7 @@ std::vector<StoredEntry> RecordWriter::write(const WriteRequest& request) {
     }
     transaction.commit();
     tree_ = std::move(tree);
+    last_moved_ = request.log.empty() ? last_moved_ : request.log;
     if (with_checkpoint) {
         last_checkpoint_ = size;
         copy_checkpoint(checkpoint);
@@ -143,22 +158,35 @@ std::vector<StoredEntry> RecordWriter::write(const WriteRequest& request) {
     return stored;
 }
 
-void RecordWriter::write_entry(const StoredEntry& entry, MerkleTree& tree) {
-    const Hash leaf = leaf_hash(entry.json);
-    insert_->bind(entry.seq).bind(leaf).bind(entry.json).run();
-    tree.append(leaf, [this](int height, std::int64_t index, const Hash& root) {
-        if (height > 0 && height % tile_height == 0) {
-            Statement(database_, "INSERT INTO nodes VALUES(?, ?, ?)")
-                .bind(std::int64_t{height / tile_height})
-                .bind(index)
-                .bind(root)
-                .run();
-        }
-    });
+StoredEntry RecordWriter::write_entry(const NewEntry& entry, MerkleTree& tree) {
+    StoredEntry stored{tree.size(), entry_json(entry, tree.size())};
+    const Hash leaf = leaf_hash(stored.json);
+    const std::string time = to_rfc3339(entry.time);
+    insert_->bind(stored.seq).bind(leaf).bind(time).bind(entry.type);
+    insert_->bind_optional(entry.session_id).bind_optional(entry.execution_id).bind(stored.json).run();
+    tree.append(leaf, [this](int height, std::int64_t n, const Hash& root) { write_node(height, n, root); });
+    return stored;
+}
+
+void RecordWriter::write_node(int height, std::int64_t n, const Hash& root) {
+    if (height > 0 && height % tile_height == 0) {
+        Statement(database_, "INSERT INTO nodes VALUES(?, ?, ?)")
+            .bind(std::int64_t{height / tile_height})
+            .bind(n)
+            .bind(root)
+            .run();
+    }
+    if (height == tile_height) {
+        Statement(database_, "INSERT INTO blocks SELECT ?, min(time), max(time) FROM entries WHERE seq >= ?")
+            .bind(n)
+            .bind(n * block_size)
+            .run();
+    }
 }
 
 void RecordWriter::remove_before(std::int64_t first_kept) {
     Statement(database_, "DELETE FROM entries WHERE seq < ?").bind(first_kept).run();
+    Statement(database_, "DELETE FROM blocks WHERE n < ?").bind(first_kept / block_size).run();
     // Those between two blocks need the leaves.
     Statement(database_, "DELETE FROM checkpoints WHERE size < ?").bind(first_kept).run();
 }
@@ -211,15 +239,10 @@ PruningPlan plan_pruning(const std::string& directory, const Pruning& pruning) {
     }
     if (pruning.before) {
         const std::string before = to_rfc3339(*pruning.before);
-        Statement newer(database, "SELECT count(*) FROM entries WHERE seq >= ? AND seq < ? AND time >= ?");
-        const auto has_newer = [&](std::int64_t begin) {
-            const bool found = newer.bind(begin).bind(begin + block_size).bind(before).step() && newer.integer(0) > 0;
-            newer.run();
-            return found;
-        };
-        while (kept < end && !has_newer(kept)) {
-            kept += block_size;
-        }
+        // None is newer: all blocks go.
+        Statement newer(database, "SELECT coalesce(min(n * ?), ?) FROM blocks WHERE n >= ? AND last_time >= ?");
+        newer.bind(block_size).bind(end).bind(kept / block_size).bind(before).step();
+        kept = std::max(kept, newer.integer(0));
     }
     return {first, std::max(first, std::min(kept, end / block_size * block_size))};
 }

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 namespace cellgate::record {
@@ -88,19 +89,22 @@ class Verifier {
     bool read_entries() {
         std::sort(checkpoints_.begin(), checkpoints_.end(),
                   [](const Checkpoint& a, const Checkpoint& b) { return a.size < b.size; });
-        Statement rows(database_, "SELECT seq, leaf, json FROM entries ORDER BY seq");
+        Statement rows(database_, "SELECT seq, leaf, json, time, type, session_id, execution_id, "
+                                  "min(typeof(time) = 'text', typeof(type) = 'text', typeof(session_id) IN ('text', "
+                                  "'null'), typeof(execution_id) IN ('text', 'null')) FROM entries ORDER BY seq");
         bool found = rows.step();
         if (!check_roots() || (found && !skip_removed(rows.integer(0) / block_size))) {
             return false;
         }
         for (; found; found = rows.step()) {
             const std::string json = rows.text(2);
-            if (!check_entry(rows.integer(0), rows.hash(1), json)) {
+            if (!check_entry(rows.integer(0), rows.hash(1), json) || !check_columns(rows, json)) {
                 return false;
             }
             note_pruning(json);
+            note_time(rows.text(3));
             tree_.append(rows.hash(1), on_complete_);
-            if (!result_.ok || !check_roots()) {
+            if (!result_.ok || !check_roots() || !check_block()) {
                 return false;
             }
         }
@@ -147,6 +151,36 @@ class Verifier {
             return fail(seq, fmt::format("entry {} is out of order", seq));
         }
         return true;
+    }
+
+    // What queries read in place of the JSON.
+    bool check_columns(const Statement& row, const std::string& json) {
+        constexpr std::array<std::string_view, 4> names = {"time", "type", "sessionId", "executionId"};
+        bool same = row.integer(7) == 1; // their types
+        for (std::size_t i = 0; i < names.size(); ++i) {
+            same = same && row.optional_text(static_cast<int>(i) + 3) == json_member_text(json, names[i]);
+        }
+        return same || fail(row.integer(0), fmt::format("entry {} was changed", row.integer(0)));
+    }
+
+    void note_time(const std::string& time) {
+        const bool is_first = tree_.size() % block_size == 0;
+        first_time_ = is_first ? time : std::min(first_time_, time);
+        last_time_ = is_first ? time : std::max(last_time_, time);
+    }
+
+    // The times of the block that the last entry completed.
+    bool check_block() {
+        if (tree_.size() % block_size != 0) {
+            return true;
+        }
+        const std::int64_t n = tree_.size() / block_size - 1;
+        Statement block(database_, "SELECT count(*) FROM blocks WHERE n = ? AND first_time = ? AND last_time = ?");
+        block.bind(n).bind(first_time_).bind(last_time_).step();
+        ++blocks_;
+        return block.integer(0) == 1 ||
+               fail(std::nullopt, fmt::format("the database is damaged: the times of {} are not those of their block",
+                                              range_text(n * block_size, (n + 1) * block_size - 1)));
     }
 
     void check_node(int height, std::int64_t n, const Hash& root) {
@@ -206,6 +240,10 @@ class Verifier {
                 return;
             }
         }
+        if (database_.integer("SELECT count(*) FROM blocks") != blocks_) {
+            fail(std::nullopt, "the database is damaged: there are blocks that the record has not");
+            return;
+        }
         const std::string found = database_.text("PRAGMA integrity_check(1)").value_or("");
         if (definitions.step() || found != "ok") {
             fail(std::nullopt, fmt::format("the database is damaged: {}", found));
@@ -218,6 +256,9 @@ class Verifier {
     std::vector<Checkpoint> checkpoints_; // by size
     std::size_t next_checkpoint_ = 0;
     std::int64_t said_to_be_removed_ = 0; // by an entry
+    std::string first_time_;              // of the block that is read
+    std::string last_time_;
+    std::int64_t blocks_ = 0; // that are complete and not removed
     MerkleTree tree_;
     MerkleTree::OnComplete on_complete_ = [this](int height, std::int64_t n, const Hash& root) {
         check_node(height, n, root);
@@ -239,6 +280,7 @@ VerifyResult verify_record(Database& database, const std::string& directory,
     std::optional<VerifierKey> key;
     try {
         key = VerifierKey::read(directory);
+        require_format(database);
     } catch (const Error& error) {
         return failed(error.message);
     }

@@ -6,7 +6,6 @@
 #include "base/json_codec.hpp"
 #include "base/log.hpp"
 #include "base/names.hpp"
-#include "record/record_reader.hpp"
 
 #include <fmt/format.h>
 
@@ -24,6 +23,7 @@ constexpr std::size_t run_digits = 12;
 constexpr std::int64_t entries_between_prunings = 5000;
 constexpr std::int64_t max_keep_days = 36'500; // as far back as times go
 constexpr std::size_t max_page_bytes = std::size_t{8} << 20;
+constexpr Duration poll_interval = std::chrono::seconds(1);
 
 constexpr const char* by_user = "user";
 constexpr const char* by_agent = "agent";
@@ -80,6 +80,20 @@ struct EndedData {
         visit("waitedSeconds", self.waited_seconds);
         visit("reason", self.reason);
         visit("error", self.error);
+    }
+};
+
+struct CreatedData {
+    std::string kernel;
+    std::string language;
+    protocol::SandboxKind sandbox;
+    std::optional<std::string> agent;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("kernel", self.kernel);
+        visit("language", self.language);
+        visit("sandbox", self.sandbox);
+        visit("agent", self.agent);
     }
 };
 
@@ -177,7 +191,12 @@ ActivityRecord::ActivityRecord(Clock& clock, RunBlocking run_blocking, std::stri
     : clock_(clock), run_blocking_(std::move(run_blocking)), directory_(std::move(directory)), settings_(settings),
       run_member_(fmt::format(R"("run":"{}")", random_id().substr(0, run_digits))),
       record_({directory_, "cellgate/" + directory_.substr(directory_.rfind('/') + 1), settings.checkpoint_copy,
-               run_blocking_}) {}
+               run_blocking_, &clock}) {
+    record_.on_stored([this](const record::StoredEntry&) {
+        ++stored_count_;
+        stored_more_.set();
+    });
+}
 
 void ActivityRecord::append(record::NewEntry entry, record::Durability durability) {
     entry.time = clock_.wall();
@@ -188,18 +207,23 @@ void ActivityRecord::append(record::NewEntry entry, record::Durability durabilit
 }
 
 Task<void> ActivityRecord::stored() {
-    const std::optional<Error> problem = co_await settled();
+    Task<void> durable = record_.stored(last_);
+    const std::optional<Error> problem = co_await failure_of(std::move(durable));
     if (problem && settings_.required) {
         throw Error(*problem);
     }
 }
 
-// Why what was appended last is not stored.
+// Why what was appended is not in the database.
 Task<std::optional<Error>> ActivityRecord::settled() {
-    const std::int64_t last = last_;
+    Task<void> flushed = record_.flushed();
+    co_return co_await failure_of(std::move(flushed));
+}
+
+Task<std::optional<Error>> ActivityRecord::failure_of(Task<void> storing) {
     std::optional<Error> problem;
     try {
-        co_await record_.stored(last);
+        co_await std::move(storing);
     } catch (const Cancelled&) {
         throw;
     } catch (const Error& error) {
@@ -237,32 +261,39 @@ void ActivityRecord::on_ended(gate::ActionId action, const protocol::Outcome& ou
     RawJson data = with_more(to_raw_json(outcome), fmt::format(R"("number":{},{})", action, run_member_));
     const Origin origin = std::exchange(going_on_[action], {});
     going_on_.erase(action);
-    // A loop of calls is written once for each call, with the next one; that of the last one with the execution's end.
-    append({{}, "action.ended", by_cellgate, origin.session_id, origin.execution_id, std::move(data)},
-           record::Durability::later);
+    append({{}, "action.ended", by_cellgate, origin.session_id, origin.execution_id, std::move(data)});
 }
 
-void ActivityRecord::session_opened(const std::string& session_id) {
-    append({{}, "session.created", by_cellgate, session_id, std::nullopt, RawJson::checked("{}")});
+void ActivityRecord::append_of_session(std::string_view type, const std::string& session_id, RawJson data) {
+    append({{}, std::string(type), by_cellgate, session_id, std::nullopt, std::move(data)});
+}
+
+void ActivityRecord::session_started(const protocol::SessionInfo& session) {
+    const CreatedData data{session.kernel.name, session.kernel.language, session.sandbox, session.agent};
+    append_of_session("session.created", session.session_id, to_raw_json(data));
+    append_of_session("kernel.started", session.session_id, RawJson::checked("{}"));
+    sessions_[session.session_id] = true;
 }
 
 void ActivityRecord::session_closed(const std::string& session_id) {
-    with_kernel_.erase(session_id);
-    append({{}, "session.closed", by_cellgate, session_id, std::nullopt, RawJson::checked("{}")});
+    if (sessions_.erase(session_id) != 0) {
+        append_of_session("session.closed", session_id, RawJson::checked("{}"));
+    }
 }
 
 void ActivityRecord::session_changed(const protocol::SessionChangedParams& changed) {
     using Status = protocol::SessionStatus;
-    const bool has_none = changed.status == Status::dead || changed.status == Status::restarting;
-    if (changed.status == Status::idle && with_kernel_.insert(changed.session_id).second) {
-        append({{}, "kernel.started", by_cellgate, changed.session_id, std::nullopt, RawJson::checked("{}")});
-    } else if (has_none && with_kernel_.erase(changed.session_id) != 0) {
-        append({{},
-                "kernel.ended",
-                by_cellgate,
-                changed.session_id,
-                std::nullopt,
-                changed.reason ? text_member("reason", *changed.reason) : RawJson::checked("{}")});
+    const auto found = sessions_.find(changed.session_id);
+    if (found == sessions_.end()) {
+        return;
+    }
+    bool& runs = found->second;
+    const bool ended = changed.status == Status::dead || changed.status == Status::restarting;
+    if (changed.status == Status::idle && !std::exchange(runs, true)) {
+        append_of_session("kernel.started", changed.session_id, RawJson::checked("{}"));
+    } else if (ended && std::exchange(runs, false)) {
+        append_of_session("kernel.ended", changed.session_id,
+                          changed.reason ? text_member("reason", *changed.reason) : RawJson::checked("{}"));
     }
 }
 
@@ -374,6 +405,35 @@ Task<protocol::RecordVerifyResult> ActivityRecord::verify(protocol::RecordVerify
         result.checkpoint = found.checkpoint;
     }
     co_return result;
+}
+
+Task<record::KeptRange> ActivityRecord::kept_range() {
+    co_await settled();
+    record::KeptRange kept;
+    std::function<void()> work = [this, &kept] {
+        if (record::RecordReader::exists(directory_)) {
+            kept = record::RecordReader(directory_).kept();
+        }
+    };
+    co_await run_blocking_(std::move(work));
+    co_return kept;
+}
+
+Task<void> ActivityRecord::read(std::int64_t from_seq, Visit visit) {
+    std::function<void()> work = [this, from_seq, &visit] {
+        if (record::RecordReader::exists(directory_)) {
+            record::RecordReader(directory_).each(from_seq, visit);
+        }
+    };
+    co_await run_blocking_(std::move(work));
+}
+
+Task<void> ActivityRecord::stored_more(std::uint64_t seen) {
+    if (stored_count_ == seen) {
+        stored_more_.reset();
+        const Instant deadline = clock_.now() + poll_interval;
+        co_await wait_until(clock_, stored_more_, deadline);
+    }
 }
 
 Task<void> ActivityRecord::prune() {

@@ -8,13 +8,16 @@
 #include "protocol/messages/sessions.hpp"
 #include "protocol/messages/tool_servers.hpp"
 #include "record/record.hpp"
+#include "record/record_reader.hpp"
 #include "record_settings.hpp"
 #include "session/execution.hpp"
 
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
+#include <string_view>
 
 namespace cellgate::service {
 
@@ -32,7 +35,8 @@ class ActivityRecord final : public gate::RecordSink {
     Task<void> stored() override;
     bool is_required() const override { return settings_.required; }
 
-    void session_opened(const std::string& session_id);
+    // Once its first kernel runs. One that does not start has no entry but its decisions.
+    void session_started(const protocol::SessionInfo& session);
     void session_closed(const std::string& session_id);
     void session_changed(const protocol::SessionChangedParams& changed);
     void execution_changed(const session::Execution& execution);
@@ -47,6 +51,16 @@ class ActivityRecord final : public gate::RecordSink {
     // The same of the execution that last had the id that is asked for.
     Task<protocol::RecordQueryResult> query_newest(protocol::RecordQueryParams params);
     Task<protocol::RecordVerifyResult> verify(protocol::RecordVerifyParams params);
+
+    // Both read off the loop, and find nothing when there is no record yet. kept_range() has what was appended so far.
+    Task<record::KeptRange> kept_range();
+    using Visit = std::function<bool(const record::StoredEntry&)>;
+    Task<void> read(std::int64_t from_seq, Visit visit); // as RecordReader::each()
+    // Counts the entries that this sidecar has stored.
+    std::uint64_t stored_count() const { return stored_count_; }
+    // Until it stored more than `seen`, or a second has passed, in which another one may have.
+    Task<void> stored_more(std::uint64_t seen);
+
     // Removes what is older, and more, than the settings say.
     Task<void> prune();
     // Must be awaited.
@@ -54,7 +68,9 @@ class ActivityRecord final : public gate::RecordSink {
 
   private:
     Task<std::optional<Error>> settled();
+    Task<std::optional<Error>> failure_of(Task<void> storing);
     void append(record::NewEntry entry, record::Durability durability = record::Durability::written);
+    void append_of_session(std::string_view type, const std::string& session_id, RawJson data);
 
     Clock& clock_;
     RunBlocking run_blocking_;
@@ -67,7 +83,9 @@ class ActivityRecord final : public gate::RecordSink {
         std::optional<std::string> execution_id;
     };
     std::map<gate::ActionId, Origin> going_on_; // actions that were allowed
-    std::set<std::string> with_kernel_;         // sessions
+    std::map<std::string, bool> sessions_;      // that have started, and whether a kernel runs in each
+    std::uint64_t stored_count_ = 0;
+    Event stored_more_;
     TaskScope tasks_;
     std::int64_t last_ = -1; // that was appended
     std::string problem_;    // why the last one that was waited for is not kept; empty if it is

@@ -64,7 +64,14 @@ void Client::refuse(const std::string& why) const {
     throw Error(ErrorCode::forbidden, why, "leave that out, or ask the user at the editor to do it");
 }
 
+void Client::count_shown(const protocol::Approval& approval) {
+    if (stats != nullptr) {
+        stats->approval_shown(approval.approval_id);
+    }
+}
+
 void Client::on_requested(const protocol::Approval& approval) {
+    count_shown(approval);
     peer.notify<protocol::ApprovalRequested>(approval);
 }
 

@@ -9,6 +9,7 @@
 #include "protocol/messages/lifecycle.hpp"
 #include "protocol/peer.hpp"
 #include "session/execution.hpp"
+#include "stats.hpp"
 
 #include <memory>
 #include <set>
@@ -36,6 +37,7 @@ class Client final : public gate::ApprovalClient, public ElicitationClient {
     std::set<std::string> attached;   // sessions whose executions it follows, besides its own
     std::optional<gate::Agent> agent; // of role agent, once it is initialized
     TaskScope tasks;                  // on behalf of the client; ended with it
+    Stats* stats = nullptr;           // counts the approvals that this client shows; nullptr: nothing does
 
     // Every user sees the executions of agents.
     bool follows(const session::Execution& execution) const {
@@ -53,6 +55,8 @@ class Client final : public gate::ApprovalClient, public ElicitationClient {
         return role == protocol::Role::user && capabilities.elicitation.value_or(false);
     }
 
+    // The client begins to show it, in its own program or by a question to its user.
+    void count_shown(const protocol::Approval& approval);
     void on_requested(const protocol::Approval& approval) override;
     void on_resolved(const protocol::ApprovalResolvedParams& resolved) override;
     void on_elicitation_requested(const protocol::Elicitation& elicitation) override;

@@ -88,6 +88,7 @@ bool ClientHub::can_elicit(const gate::Agent& agent) const {
 Task<protocol::ApprovalElicitResult> ClientHub::elicit(gate::Agent agent, protocol::Approval approval,
                                                        bool until_cell_ends) {
     const std::shared_ptr<Client> client = clients_.at(agent.client);
+    client->count_shown(approval);
     protocol::ApprovalElicitParams params;
     params.execution_id = std::move(approval.execution_id);
     params.origin = std::move(approval.origin);

@@ -27,7 +27,7 @@ class ClientHub final : public gate::Elicitor {
     void notify_users(const typename Notification::Params& params) const {
         for (const auto& [id, client] : clients_) {
             if (client->role == protocol::Role::user && client->stage == Client::Stage::initialized) {
-                client->peer.notify<Notification>(params);
+                client->peer.template notify<Notification>(params);
             }
         }
     }

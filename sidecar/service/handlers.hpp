@@ -32,6 +32,7 @@ struct SidecarServices {
     packages::Installs& installs;
     ActivityRecord& activity;
     WorkspaceChanges& changes;
+    const Stats& stats;
 };
 
 void add_lifecycle_handlers(SidecarServices& sidecar, Client& client);
@@ -43,5 +44,6 @@ void add_tool_handlers(SidecarServices& sidecar, Client& client);
 void add_package_handlers(SidecarServices& sidecar, Client& client);
 void add_record_handlers(SidecarServices& sidecar, Client& client);
 void add_change_handlers(SidecarServices& sidecar, Client& client);
+void add_stats_handlers(SidecarServices& sidecar, Client& client);
 
 } // namespace cellgate::service

@@ -1,5 +1,6 @@
-// record/query, record/verify.
+// record/*, events/*.
 
+#include "event_feed.hpp"
 #include "handlers.hpp"
 
 #include <fmt/format.h>
@@ -11,6 +12,7 @@ namespace {
 struct RecordMethods {
     SidecarServices& sidecar;
     Client& client;
+    EventFeed feed{sidecar.activity, client.peer, client.tasks};
 
     Task<protocol::RecordQueryResult> query(protocol::RecordQueryParams params) {
         if (client.role != protocol::Role::user) {
@@ -18,6 +20,11 @@ struct RecordMethods {
             co_return co_await sidecar.activity.query_newest(std::move(params));
         }
         co_return co_await sidecar.activity.query(std::move(params));
+    }
+
+    Task<Empty> unsubscribe() {
+        feed.unsubscribe();
+        co_return Empty{};
     }
 
     void require_own(const std::optional<std::string>& execution_id) {
@@ -40,6 +47,9 @@ void add_record_handlers(SidecarServices& sidecar, Client& client) {
     client.peer.on_request<protocol::RecordVerify>([handlers](protocol::RecordVerifyParams params) {
         return handlers->sidecar.activity.verify(std::move(params));
     });
+    client.peer.on_request<protocol::EventsSubscribe>(
+        [handlers](protocol::EventsSubscribeParams params) { return handlers->feed.subscribe(std::move(params)); });
+    client.peer.on_request<protocol::EventsUnsubscribe>([handlers](Empty) { return handlers->unsubscribe(); });
 }
 
 } // namespace cellgate::service

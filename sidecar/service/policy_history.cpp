@@ -16,7 +16,7 @@ namespace {
 
 constexpr auto looked_back = std::chrono::hours(24 * 30);
 constexpr std::int64_t page_size = 1000;
-constexpr int max_pages = 100;
+constexpr int max_pages = 20;
 constexpr const char* decided_type = "action.decided";
 
 // Nothing if the record has only its hash.
@@ -62,7 +62,7 @@ Task<protocol::PolicyPreviewResult> PolicyHistory::preview(protocol::PolicyPrevi
 
 // Newest first.
 Task<void> PolicyHistory::count_covered(const protocol::RuleSpec* rule, std::vector<protocol::RecordEntry> entries,
-                                  protocol::PolicyPreviewResult* result) {
+                                        protocol::PolicyPreviewResult* result) {
     std::vector<protocol::Action> actions;
     std::vector<const protocol::RecordEntry*> of_action;
     for (const protocol::RecordEntry& entry : entries) {

@@ -22,7 +22,7 @@ class PolicyHistory {
 
   private:
     Task<void> count_covered(const protocol::RuleSpec* rule, std::vector<protocol::RecordEntry> entries,
-                       protocol::PolicyPreviewResult* result);
+                             protocol::PolicyPreviewResult* result);
 
     const Clock& clock_;
     gate::Gate& gate_;

@@ -7,7 +7,6 @@
 namespace cellgate::service {
 
 void SessionEvents::session_opened(const std::string& session_id) {
-    activity_.session_opened(session_id);
     if (ledger_ != nullptr) {
         ledger_->session_opened(session_id);
     }
@@ -29,6 +28,7 @@ void SessionEvents::on_session_changed(const protocol::SessionChangedParams& cha
 void SessionEvents::on_execution_changed(const session::Execution& execution, std::optional<std::int64_t> position) {
     track(execution);
     activity_.execution_changed(execution);
+    stats_.execution_changed(execution);
     if (ledger_ != nullptr) {
         record(execution);
     }

@@ -1,11 +1,13 @@
 #pragma once
 // `SessionEvents` is where the sessions of a sidecar report what happens in them. It goes to the clients, to the idle
-// tracker, to the ledger, which survives a crash, to the record, and to what keeps the changes of files.
+// tracker, to the ledger, which survives a crash, to the record, to the figures, and to what keeps the changes of
+// files.
 
 #include "activity_record.hpp"
 #include "client_hub.hpp"
 #include "idle_tracker.hpp"
 #include "session/session_options.hpp"
+#include "stats.hpp"
 #include "store/ledger.hpp"
 #include "workspace_changes.hpp"
 
@@ -15,10 +17,13 @@ class SessionEvents final : public session::SessionObserver {
   public:
     // All must outlive it; `ledger` is nullptr for a sidecar whose work ends with its client.
     SessionEvents(ClientHub& clients, IdleTracker& idle_tracker, store::Ledger* ledger, ActivityRecord& activity,
-                  WorkspaceChanges& changes)
-        : clients_(clients), idle_tracker_(idle_tracker), ledger_(ledger), activity_(activity), changes_(changes) {}
+                  WorkspaceChanges& changes, Stats& stats)
+        : clients_(clients), idle_tracker_(idle_tracker), ledger_(ledger), activity_(activity), changes_(changes),
+          stats_(stats) {}
 
     void session_opened(const std::string& session_id);
+    // Its first kernel runs.
+    void session_started(const protocol::SessionInfo& session) { activity_.session_started(session); }
     void session_closed(const std::string& session_id);
 
     Task<void> before_execution(std::shared_ptr<const session::Execution> execution) override {
@@ -39,6 +44,7 @@ class SessionEvents final : public session::SessionObserver {
     store::Ledger* ledger_;
     ActivityRecord& activity_;
     WorkspaceChanges& changes_;
+    Stats& stats_;
 };
 
 } // namespace cellgate::service

@@ -46,6 +46,7 @@ void SessionTable::forget(const std::shared_ptr<Entry>& entry) {
 Task<void> SessionTable::start(std::shared_ptr<Entry> entry) {
     try {
         co_await entry->session->start();
+        events_.session_started(entry->session->info());
     } catch (const Cancelled&) {
         entry->failure = std::make_exception_ptr(
             Error(ErrorCode::session_not_found,
@@ -160,10 +161,11 @@ Task<void> SessionTable::close_sessions_of(session::ClientId agent) {
 Task<void> SessionTable::close_all() {
     starting_.cancel();
     co_await starting_.join();
-    for (const SessionPtr& session : all()) {
-        co_await session->close("the sidecar ends");
+    const std::map<std::string, std::shared_ptr<Entry>> sessions = sessions_;
+    for (const auto& [id, entry] : sessions) {
+        co_await entry->session->close("the sidecar ends");
+        forget(entry);
     }
-    sessions_.clear();
 }
 
 } // namespace cellgate::service

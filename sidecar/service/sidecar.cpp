@@ -81,6 +81,7 @@ struct Sidecar::Impl {
     ClientHub clients;
     ActivityRecord activity;
     WorkspaceChanges changes;
+    Stats stats;
     gate::Gate gate;
     Elicitations elicitations;
     std::unique_ptr<egress::Network> network;
@@ -109,7 +110,8 @@ Sidecar::Impl::Impl(async::Loop& loop_, SidecarOptions options)
       changes(
           loop.clock(), run_blocking(loop), changes_options(directories, workspace.path), activity,
           [this](const protocol::ChangesFoundParams& found) { clients.notify_users<protocol::ChangesFound>(found); }),
-      gate(loop.clock(), gate_options(loop, workspace.path, directories, &clients, &activity)),
+      stats(loop.clock(), activity),
+      gate(loop.clock(), gate_options(loop, workspace.path, directories, &clients, &stats)),
       elicitations(loop.clock(), gate), network(egress::make_system_network(loop)),
       server_sandbox(loop, gate, *network, directories, workspace.path, workspace.environment),
       registry(loop, loop.clock(), gate,
@@ -124,12 +126,12 @@ Sidecar::Impl::Impl(async::Loop& loop_, SidecarOptions options)
                                           clients.notify_users<protocol::ToolServersLoginEnded>(ended);
                                       }}),
       installs(loop, gate, directories, workspace.path, workspace.environment), trusted_servers(registry, gate),
-      idle_tracker(loop.clock()), events(clients, idle_tracker, ledger.get(), activity, changes),
+      idle_tracker(loop.clock()), events(clients, idle_tracker, ledger.get(), activity, changes, stats),
       session_services{loop,   loop.clock(), gate,     registry.dispatcher(), *network,
                        events, directories,  journals, workspace.path,        workspace.environment},
       sessions(session_services, workspace, events),
       services{loop, workspace,    agent_limits, outlives_clients, sessions, journals, crash_recovery, idle_tracker,
-               gate, elicitations, registry,     trusted_servers,  installs, activity, changes} {
+               gate, elicitations, registry,     trusted_servers,  installs, activity, changes,        stats} {
     if (options.trace_file) {
         trace = std::make_shared<Trace>(loop.clock(), *options.trace_file,
                                         [this](const std::string& elicitation_id, const std::string& field) {
@@ -156,6 +158,7 @@ void Sidecar::Impl::add_handlers(Client& client) {
     add_package_handlers(services, client);
     add_record_handlers(services, client);
     add_change_handlers(services, client);
+    add_stats_handlers(services, client);
 }
 
 void Sidecar::Impl::warm_up() {
@@ -211,6 +214,7 @@ Task<bool> Sidecar::serve(std::shared_ptr<protocol::Connection> connection, prot
         connection = std::make_shared<TracedConnection>(std::move(connection), impl_->trace, id);
     }
     const auto client = std::make_shared<Client>(id, role, std::move(connection), run_blocking(impl_->loop));
+    client->stats = &impl_->stats;
     impl_->crash_recovery.scan();
     impl_->warm_up();
     impl_->add_handlers(*client);

@@ -102,7 +102,7 @@ protocol::RuleSpec suggested_rule(const std::vector<protocol::Action>& actions) 
     }
     rule.server = first.server;
     rule.tool = first.tool;
-    protocol::ArgumentMatchers conditions;
+    std::map<std::string, protocol::Matcher> conditions;
     for (const auto& [name, values] : values_of(actions)) {
         std::optional<protocol::Matcher> matcher;
         if (values.size() == actions.size()) {

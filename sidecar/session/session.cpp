@@ -88,6 +88,18 @@ protocol::SessionInfo Session::info() const {
     return info;
 }
 
+std::optional<KernelProcesses> Session::kernel_processes() const {
+    if (!instance_ || instance_->lost || instance_->kernel->has_exited()) {
+        return std::nullopt;
+    }
+    KernelProcesses processes;
+    processes.supervisor = instance_->kernel->pid();
+    if (instance_->group) {
+        processes.group_folders = instance_->group->folders();
+    }
+    return processes;
+}
+
 void Session::require_open() const {
     if (closing_) {
         throw Error(ErrorCode::session_not_found, fmt::format("the session \"{}\" was closed", options_.id));

@@ -202,6 +202,8 @@ class BenchWorkspace:
             ("launch", "sandbox"): ([self.programs / "launch", self.path, self.session, "/bin/true"], None),
             ("launch", "srt"): ([self.programs / "launch", "-", "-", SRT_NODE, SRT, "--settings", self.srt_settings,
                                  "/bin/true"], [SRT, SRT_NODE, "bwrap", "socat", "rg"]),
+            ("snapshot", "ours"): ([self.programs / "snapshot", self.base / "snapshots", "ours"], ["git"]),
+            ("snapshot", "git"): ([self.programs / "snapshot", self.base / "tracked", "git"], ["git"]),
             ("start", "shipped"): ([*client, "start"], None),
             ("relay", "shipped"): ([*client, "relay"], None),
             ("idle", "shipped"): ([*client, "idle"], None),

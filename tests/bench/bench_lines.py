@@ -27,6 +27,7 @@ GROUPS = [
     Group("picture", 9, 3),
     Group("tool", 10, 200, 50),
     Group("http tool", 10, 200, 50),
+    Group("snapshot", 10, 2),
     Group("launch", 60, 1),
     Group("start", 20, 1),
     Group("relay", 10, 100, 50),
@@ -66,6 +67,7 @@ PEERS = {
     "direct": "direct MCP call",
     "curl": "the same by libcurl alone",
     "srt": "srt",
+    "git": "git status on the same tree",
     "unsandboxed": "the same without a sandbox",
 }
 SHIPPED = "round trip of 1, as shipped"
@@ -85,6 +87,7 @@ LINES = [
     Line("tool", "tool call from a cell", "shipped", "http", 0.25),
     Line("tool", "tool call from a cell", "shipped", "direct", 2),
     Line("http tool", "tool call over HTTP", "shipped", "curl", 1.3),
+    Line("snapshot", "10 changed files of 10,000", "ours", "git", 1.5),
     Line("idle", "idle memory", "shipped", "server", 0.2, "B"),
     Line("launch", "what the sandbox adds to /bin/true", "sandbox", None, 0.015, bare="bare"),
     Line("launch", "/bin/true in the sandbox", "sandbox", "srt", 1),

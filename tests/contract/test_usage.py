@@ -15,6 +15,9 @@ EDITOR_SIDES = {
     "client": ["protocol", "sidecar/cli", "sidecar/agent", "editors/vscode/src", "editors/neovim/lua"],
 }
 CHANNEL_SIDES = {"sidecar": ["protocol", "sidecar/tools"], "client": ["protocol", "sidecar/kernel"]}
+# For programs that others write: `cellgate events` follows the record itself, so that it needs no sidecar and keeps none.
+OF_OTHER_PROGRAMS = {"events/subscribe: no client sends it", "events/unsubscribe: no client sends it",
+                     "events/entry: no client takes it"}
 # Made from the schemas: they name every method and use none.
 GENERATED = ("editors/vscode/src/protocol", "editors/neovim/lua/cellgate/types.lua")
 
@@ -59,7 +62,7 @@ def unused(methods, sides, struct_of=editor_struct):
 
 class Usage(unittest.TestCase):
     def test_every_method_of_editors_is_sent_by_one_side_and_taken_by_the_other(self):
-        self.assertEqual(unused(Contract().protocol_methods, EDITOR_SIDES), [])
+        self.assertEqual(set(unused(Contract().protocol_methods, EDITOR_SIDES)), OF_OTHER_PROGRAMS)
 
     def test_every_method_of_the_tool_channel_is_too(self):
         self.assertEqual(unused(Contract().channel_methods, CHANNEL_SIDES, channel_struct), [])

@@ -95,8 +95,8 @@ class CliTest(unittest.TestCase):
                               check=False,
                               env=self.workspace.environment(**(variables or {})))
 
-    def terminal(self, *arguments):
-        terminal = Terminal(self.arguments(*arguments), cwd=self.workspace.path,
+    def terminal(self, *arguments, rooted=True):
+        terminal = Terminal(self.arguments(*arguments, rooted=rooted), cwd=self.workspace.path,
                             env=self.workspace.environment(TERM="xterm"))
         self.addCleanup(lambda: terminal.process.poll() is None and terminal.process.kill())
         return terminal

@@ -1,5 +1,6 @@
-"""Verifies a record from its description in docs/record-format.md alone: `record_verifier.py DIRECTORY [CHECKPOINTS]`. Prints
-what is wrong and exits 1 when something is. It shares no code with cellgate; `openssl` checks the signatures."""
+"""Verifies a record from its description in docs/record-format.md alone: `record_verifier.py DIRECTORY [CHECKPOINTS]`; or
+what `cellgate record prove --json` printed: `record_verifier.py --proof KEY FILE`. Prints what is wrong and exits 1 when
+something is. It shares no code with cellgate; `openssl` checks the signatures."""
 
 import base64
 import hashlib
@@ -145,7 +146,9 @@ def verify(directory, kept):
         tree.append(row[0], BLOCK)
         roots[tree.size] = tree.root()
     said_to_be_removed = 0
-    for seq, leaf, text in database.execute("SELECT seq, leaf, json FROM entries ORDER BY seq"):
+    blocks = {}
+    for seq, leaf, text, *columns in database.execute("SELECT seq, leaf, json, time, type, session_id, execution_id "
+                                                      "FROM entries ORDER BY seq"):
         if seq > tree.size:
             raise missing(tree.size, seq - 1)
         if digest(b"\0", text.encode()) != leaf:
@@ -153,6 +156,9 @@ def verify(directory, kept):
         entry = json.loads(text)
         if seq != tree.size or entry["seq"] != seq:
             raise Problem(f"entry {seq} is out of order")
+        if columns != [entry.get(name) for name in ("time", "type", "sessionId", "executionId")]:
+            raise Problem(f"entry {seq} was changed")
+        blocks.setdefault(seq // BLOCK, []).append(entry["time"])
         if entry["type"] == "record.pruned" and seq < signed:
             said_to_be_removed = max(said_to_be_removed, entry["data"]["firstKept"])
         tree.append(leaf)
@@ -160,7 +166,18 @@ def verify(directory, kept):
     compare_roots(checkpoints, roots, tree.size, removed)
     if removed > said_to_be_removed:
         raise missing(said_to_be_removed, removed - 1)
+    compare_blocks(database, {n: times for n, times in blocks.items() if len(times) == BLOCK})
     return f"{tree.size} entries, {removed} removed"
+
+
+def compare_blocks(database, complete):
+    found = {n: times for n, *times in database.execute("SELECT n, first_time, last_time FROM blocks")}
+    for n, times in complete.items():
+        if found.pop(n, None) != [min(times), max(times)]:
+            raise Problem(f"the database is damaged: the times of {entries_text(n * BLOCK, n * BLOCK + BLOCK - 1)} are not "
+                          "those of their block")
+    if found:
+        raise Problem("the database is damaged: there are blocks that the record has not")
 
 
 def compare_roots(checkpoints, roots, size, removed):
@@ -176,8 +193,33 @@ def compare_roots(checkpoints, roots, size, removed):
         raise Problem(f"the record ends at {size}; the checkpoint names {confirmed}")
 
 
+def check_proof(key, proof):
+    """As RFC 9162, section 2.1.3.2."""
+    checkpoint = Checkpoint(proof["checkpoint"])
+    if checkpoint.origin != key.name or not checkpoint.is_signed_by(key):
+        raise Problem("the checkpoint is not signed with the key")
+    if json.loads(proof["entry"])["seq"] != proof["seq"] or proof["seq"] >= checkpoint.size:
+        raise Problem("the entry has another number")
+    root, at, last = digest(b"\0", proof["entry"].encode()), proof["seq"], checkpoint.size - 1
+    for beside in map(bytes.fromhex, proof["path"]):
+        if at % 2 or at == last:
+            root = digest(b"\1", beside, root)
+            while at % 2 == 0 and at:
+                at, last = at // 2, last // 2
+        else:
+            root = digest(b"\1", root, beside)
+        at, last = at // 2, last // 2
+    if last or root != checkpoint.root:
+        raise Problem("the path does not give the root of the checkpoint")
+    return f"entry {proof['seq']} is one of {checkpoint.size}"
+
+
 def main(directory, *files):
     try:
+        if directory == "--proof":
+            key, file = map(Path, files)
+            print("ok:", check_proof(Key(key.read_text()), json.loads(file.read_text())))
+            return 0
         print("ok:", verify(directory, [each for file in files for each in kept_checkpoints(Path(file).read_text())]))
         return 0
     except Problem as problem:

@@ -1,6 +1,7 @@
 """`cellgate policy`: rules that a user writes at the terminal, and what they would have covered."""
 
 import json
+import re
 import unittest
 
 from cellgate_client import Sidecar
@@ -53,6 +54,14 @@ class PolicyCommand(CliTest):
         self.assertIn("It would have allowed what was denied: ", refused.stdout)
         self.assertIn("--yes", refused.stderr)
         self.assertNotIn("glob:data", self.policy("list").stdout)
+        for answer, count in (("n", 0), ("y", 1)):
+            terminal = self.terminal("policy", "add", "--root", str(self.workspace.path), "allow fix/tool-1 s=glob:data/*",
+                                     rooted=False)
+            terminal.expect(r"Add it\? \[y/N\] ")
+            terminal.type(answer)
+            terminal.wait_end()
+            self.assertEqual(self.policy("list").stdout.count("glob:data"), count)
+        self.policy("remove", re.search(r"(?m)^(\w+)  allow  fix/tool-1 s=glob", self.policy("list").stdout)[1])
         self.assertEqual(self.policy("add", "--yes", "--expires", "1h", "allow fix/tool-1 s=glob:data/*").returncode, 0)
         self.assertRegex(self.policy("list").stdout, r"allow  fix/tool-1 s=glob:data/\*, until \S+Z  \(workspaceStore\)")
         self.assertEqual(self.call({"s": "data/c.txt"}, None), "allowed")
@@ -67,9 +76,9 @@ class PolicyCommand(CliTest):
             "of the last 30 days it covers 2 actions that were allowed and 0 actions that were denied"])
         rule = json.loads(self.policy("suggest", "--json", *map(str, self.decisions())).stdout.splitlines()[0])
         self.assertEqual(rule["arguments"], {"/b": {"equals": True}, "/s": {"under": "data"}})
-        none = self.policy("suggest", "0")
+        none = self.policy("suggest", "9999")
         self.assertEqual(none.returncode, 1)
-        self.assertIn("entry 0 of the record is no decision", none.stderr)
+        self.assertIn("entry 9999 of the record is no decision", none.stderr)
 
     def test_what_is_no_rule_is_refused(self):
         for text in ("forbid fix/tool-1", "allow fix", "deny fix/tool-1 n=less:x", "allow network not a host"):

@@ -84,6 +84,8 @@ class WhatHappened(ToolsTest):
         self.assertEqual([entry["type"] for entry in self.entries(sessionId="short") if "action" not in entry["type"]],
                          ["session.created", "kernel.started", "kernel.ended", "kernel.started", "kernel.ended",
                           "session.closed"])
+        (created,) = self.entries(sessionId="short", types=["session.created"])
+        self.assertEqual(created["data"], {"kernel": "python3", "language": "python", "sandbox": "bwrap"})
 
     def test_it_verifies_while_it_is_written(self):
         result = self.cellgate.request("record/verify")
@@ -98,7 +100,7 @@ class Spans(ToolsTest):
             execution = self.cellgate.execute(ECHO + f"tool_1.run(s='{answer}')")
             self.cellgate.respond(self.cellgate.approval(), answer)
             execution.result()
-        self.cellgate.close()
+        self.cellgate.request("record/verify")  # what happened is stored
         (line,) = command(self.workspace, "export", "--otlp").stdout.splitlines()
         (resource,) = json.loads(line)["resourceSpans"]
         attributes = {each["key"]: each["value"]["stringValue"] for each in resource["resource"]["attributes"]}
@@ -149,6 +151,37 @@ class Later(WorkspaceTest):
                                       database_of(self.workspace).parent], text=True, capture_output=True)
         self.assertEqual(independent.stdout, f"ok: {len(exported)} entries, 0 removed\n")
 
+    def test_one_entry_proves_itself_without_the_others(self):
+        self.run_once("'one'")
+        folder = database_of(self.workspace).parent
+        proof = json.loads(command(self.workspace, "prove", "2", "--json").stdout)
+        self.assertEqual(json.loads(proof["entry"]), json.loads(command(self.workspace, "show", "2").stdout))
+        words = command(self.workspace, "prove", "2")
+        for each in (proof["leaf"], proof["root"], proof["checkpoint"], *proof["path"]):
+            self.assertIn(each, words.stdout)
+
+        def check(changed):
+            file = self.workspace.write("proof.json", json.dumps(changed))
+            return subprocess.run([sys.executable, "-B", Path(__file__).with_name("record_verifier.py"), "--proof",
+                                   folder / "record.pub", file], text=True, capture_output=True)
+
+        self.assertEqual(check(proof).stdout, f"ok: entry 2 is one of {proof['size']}\n")
+        self.assertEqual(check({**proof, "entry": proof["entry"].replace("2", "3")}).returncode, 1)
+        self.assertEqual(check({**proof, "path": proof["path"][::-1]}).returncode, 1)
+        missing = command(self.workspace, "prove", "100000")
+        self.assertEqual(missing.returncode, 1)
+        self.assertIn("expected the number of an entry", missing.stderr)
+
+    def test_the_end_of_a_sidecar_closes_its_sessions(self):
+        with Sidecar(self.workspace) as cellgate:
+            cellgate.session("one")
+            cellgate.session("two")
+        exported = [json.loads(line) for line in command(self.workspace, "export").stdout.splitlines()]
+        for session in ("one", "two"):
+            types = [entry["type"] for entry in exported
+                     if entry.get("sessionId") == session and "action" not in entry["type"]]
+            self.assertEqual(types, ["session.created", "kernel.started", "kernel.ended", "session.closed"])
+
     def test_one_changed_byte_is_found_and_named(self):
         self.run_once("'harmless'")
         path = database_of(self.workspace)
@@ -181,7 +214,9 @@ class Later(WorkspaceTest):
     def test_two_sidecars_of_a_workspace_share_it(self):
         with Sidecar(self.workspace) as one, Sidecar(self.workspace) as two:
             executions = [sidecar.run("1").id for _ in range(5) for sidecar in (one, two)]
-            found = one.request("record/query", {"types": ["execution.started"]})["entries"][::-1]
+            two.request("record/verify")  # what it has to write is written
+            found = one.request("record/query", {"types": ["execution.started"]})["entries"]
+            found.sort(key=lambda entry: entry["time"])  # each writes what happened within 50 ms at a time
             self.assertEqual([entry["executionId"] for entry in found], executions)
         self.assertEqual(command(self.workspace, "verify").returncode, 0)
 

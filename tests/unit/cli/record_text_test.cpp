@@ -32,6 +32,10 @@ TEST_CASE("an entry of the record is a line of words") {
     CHECK(words("execution.ended", R"({"status":"ok"})") == "ended: ok");
     CHECK(words("execution.ended", R"({"error":{"ename":"ValueError","evalue":"no\nreally"},"status":"error"})") ==
           "ended: error: ValueError: no");
+    CHECK(words("session.created", R"({"kernel":"python3","language":"python","sandbox":"bwrap"})") ==
+          "session created: python3, in bwrap");
+    CHECK(words("session.created", R"({"kernel":"ir","language":"R","sandbox":"none"})") ==
+          "session created: ir, without a sandbox");
     CHECK(words("policy.removed", R"({"ruleId":"r7"})") == "rule removed: r7");
     CHECK(words("login.ended", R"({"error":"timeout","server":"web"})") == "login to web failed: timeout");
     CHECK(words("record.gap", R"({"dropped":3,"error":"disk full"})") ==

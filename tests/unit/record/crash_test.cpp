@@ -1,6 +1,7 @@
 // A sidecar that is killed while it appends, and a verifier that shares no code with it.
 
 #include "base/files.hpp"
+#include "base/json_scan.hpp"
 #include "record_testing.hpp"
 
 #include <doctest/doctest.h>
@@ -20,13 +21,14 @@ using namespace cellgate::record;
 namespace {
 
 // Reads the numbers that the tool prints, kills it after so many, and returns the last one that it printed whole.
-std::int64_t append_and_kill(const RecordFolder& folder, int lines) {
+std::int64_t append_and_kill(const RecordFolder& folder, int lines, const char* mode = "append",
+                             std::int64_t first = 0) {
     Pipe pipe = make_pipe();
     const pid_t child = ::fork();
     REQUIRE(child >= 0);
     if (child == 0) {
         ::dup2(pipe.write.get(), STDOUT_FILENO);
-        ::execl(RECORD_TOOL, "record_tool", "append", folder.path.c_str(), nullptr);
+        ::execl(RECORD_TOOL, "record_tool", mode, folder.path.c_str(), std::to_string(first).c_str(), nullptr);
         ::_exit(127);
     }
     pipe.write.reset();
@@ -83,6 +85,43 @@ TEST_CASE("a sidecar that is killed loses nothing that it reported") {
     CHECK(run_verifier(folder, folder.path + ".checkpoints").starts_with("0 ok: "));
 }
 
+TEST_CASE("what was only in a file when its sidecar was killed is in the record of the next one, once and in order") {
+    RecordFolder folder;
+    std::mt19937 random(2); // always the same
+    std::int64_t next = 0;  // n of the next entry
+    for (int round = 0; round < 30; ++round) {
+        const std::int64_t last = append_and_kill(folder, static_cast<int>(random() % 200), "log", next);
+        CAPTURE(round);
+        REQUIRE(last >= next);
+        {
+            Record record(folder.options());
+            record.append(numbered_entry(round), Durability::synced);
+            result_of(record.close());
+        }
+        std::vector<std::int64_t> found;
+        for (const std::string& entry : all_entries(folder.reader())) {
+            const std::string_view data = json_member(entry, "data");
+            const std::string n(json_member(data, "n"));
+            if (!json_member(data, "arguments").empty() && std::stoll(n) >= next) { // the tool's
+                found.push_back(std::stoll(n));
+            }
+        }
+        // The one after the last may have been written and not printed.
+        REQUIRE(static_cast<std::int64_t>(found.size()) >= last - next + 1);
+        REQUIRE(static_cast<std::int64_t>(found.size()) <= last - next + 2);
+        for (std::size_t i = 0; i < found.size(); ++i) {
+            REQUIRE(found[i] == next + static_cast<std::int64_t>(i));
+        }
+        next = found.back() + 1;
+    }
+    const VerifyResult result = folder.reader().verify(folder.kept());
+    CAPTURE(result.problem);
+    CHECK(result.ok);
+    for (const auto& each : std::filesystem::directory_iterator(folder.path)) {
+        CHECK_FALSE(each.path().filename().string().starts_with("pending-"));
+    }
+}
+
 TEST_CASE("a verifier made from the format's description alone agrees") {
     RecordFolder folder;
     fill(folder, 600);
@@ -107,6 +146,9 @@ TEST_CASE("a verifier made from the format's description alone agrees") {
          "the record ends at 591; the checkpoint names 602"},
         {"UPDATE checkpoints SET text = replace(text, '602', '601') WHERE size = 602",
          "the checkpoint of 602 entries was changed, or is not signed with the key of record.pub"},
+        {"UPDATE entries SET type = 'x' WHERE seq = 300", "entry 300 was changed"},
+        {"UPDATE blocks SET last_time = first_time",
+         "the database is damaged: the times of entries 256 to 511 are not those of their block"},
     };
     const std::string path = folder.path + "/record.sqlite";
     const std::string whole = file_text(path);

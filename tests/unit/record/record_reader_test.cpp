@@ -1,6 +1,10 @@
+#include "base/encoding.hpp"
+#include "base/json_scan.hpp"
 #include "record_testing.hpp"
 
 #include <doctest/doctest.h>
+
+#include <utility>
 
 using namespace cellgate;
 using namespace cellgate::record;
@@ -60,6 +64,48 @@ TEST_CASE("a query by time is exact though the clock was set back") {
     CHECK(numbers(folder, query).empty());
 }
 
+TEST_CASE("a query by time reads blocks, and is exact with many, with clocks that jump and with removed ones") {
+    RecordFolder folder;
+    Record record(folder.options());
+    for (std::int64_t n = 0; n < 1400; ++n) {
+        // Set back in the second block, and far ahead for one entry of the fourth.
+        record.append(numbered_entry(n < 300 ? n : n == 900 ? 100'000 : n - 200), Durability::written);
+    }
+    const auto check_all = [&] {
+        for (const auto& [since, until] : std::vector<std::pair<std::int64_t, std::int64_t>>{{0, 200'000},
+                                                                                             {0, 50},
+                                                                                             {50, 50},
+                                                                                             {90, 110},
+                                                                                             {100, 101},
+                                                                                             {250, 320},
+                                                                                             {1190, 1300},
+                                                                                             {1200, 99'999},
+                                                                                             {99'999, 100'001},
+                                                                                             {100'001, 200'000}}) {
+            Query query;
+            query.since = first_time + std::chrono::minutes(since);
+            query.until = first_time + std::chrono::minutes(until);
+            query.limit = 2000;
+            std::vector<std::int64_t> expected;
+            folder.reader().each(0, [&](const StoredEntry& entry) {
+                const WallTime time = parse_rfc3339(json_member_text(entry.json, "time").value()).value();
+                if (time >= *query.since && time < *query.until) {
+                    expected.insert(expected.begin(), entry.seq);
+                }
+                return true;
+            });
+            CAPTURE(since);
+            CAPTURE(until);
+            CHECK(numbers(folder, query) == expected);
+        }
+    };
+    check_all();
+    CHECK(result_of(record.prune({first_time, first_time + std::chrono::minutes(400), std::nullopt})) == 512);
+    check_all();
+    result_of(record.close());
+    CHECK(folder.reader().verify(std::nullopt).ok);
+}
+
 TEST_CASE("text is found anywhere, in either case, and stands for itself") {
     RecordFolder folder;
     Record record(folder.options());
@@ -101,6 +147,19 @@ TEST_CASE("each entry under a checkpoint has a proof, and no other has") {
     CHECK_THROWS_AS(reader.proof(600), Error); // until there is a checkpoint
     result_of(record.close());
     CHECK(reader.proof(600).size == 601);
+    const auto code_of = [&](std::int64_t seq) {
+        try {
+            reader.proof(seq);
+        } catch (const Error& error) {
+            return error.code;
+        }
+        return ErrorCode::internal_error; // it was proven
+    };
+    REQUIRE(code_of(5) == ErrorCode::internal_error); // the control
+    folder.open().run("UPDATE entries SET json = replace(json, 'number 5', 'number 6') WHERE seq = 5");
+    CHECK(code_of(5) == ErrorCode::store_failed);
+    folder.open().run("UPDATE checkpoints SET text = replace(text, '601', '600')");
+    CHECK(code_of(6) == ErrorCode::store_failed);
 }
 
 TEST_CASE("a reader sees what is stored while it is open, and verifies one state") {

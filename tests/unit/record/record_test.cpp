@@ -1,3 +1,4 @@
+#include "base/fake_clock.hpp"
 #include "record/canonical_json.hpp"
 #include "record_testing.hpp"
 
@@ -201,31 +202,73 @@ TEST_CASE("without a record a reader says so") {
     }
 }
 
-TEST_CASE("a record of a newer format is left alone") {
+TEST_CASE("a record of another format is left alone") {
     RecordFolder folder;
     fill(folder, 1);
+    const std::string path = folder.path + "/record.sqlite";
+    for (const int version : {1, 3}) {
+        folder.open().run(fmt::format("PRAGMA user_version={}", version));
+        Record record(folder.options());
+        record.append(numbered_entry(1), Durability::written);
+        const std::string expected = fmt::format("{} has the format {}, expected 2", path, version);
+        CHECK(error_of(record.close()) == expected);
+        CHECK_THROWS_WITH_AS(folder.reader().query({}), expected.c_str(), Error);
+        CHECK_THROWS_WITH_AS(all_entries(folder.reader()), expected.c_str(), Error);
+        CHECK_THROWS_WITH_AS(folder.reader().proof(0), expected.c_str(), Error);
+        CHECK(folder.reader().verify(std::nullopt).problem == expected);
+    }
     folder.open().run("PRAGMA user_version=2");
-    Record record(folder.options());
-    record.append(numbered_entry(1), Durability::written);
-    CHECK(error_of(record.close()).find("has the format 2, expected at most 1") != std::string::npos);
     CHECK(all_entries(folder.reader()).size() == 1);
 }
 
-TEST_CASE("an entry for later is written with the next one, when it is waited for, and at the end") {
+TEST_CASE("an entry is durable at once, and in the database with those of the next 50 ms") {
+    RecordFolder folder;
+    FakeClock clock;
+    RecordOptions options = folder.options();
+    options.clock = &clock;
+    Record record(options);
+    for (int n = 0; n < 3; ++n) {
+        CHECK(error_of(record.stored(record.append(numbered_entry(n), Durability::written))).empty());
+    }
+    CHECK_FALSE(RecordReader::exists(folder.path));
+    clock.advance(std::chrono::milliseconds(50));
+    CHECK(all_entries(folder.reader()).size() == 3);
+    // What is synced does not wait, and neither does a reader.
+    record.append(numbered_entry(3), Durability::synced);
+    CHECK(all_entries(folder.reader()).size() == 4);
+    record.append(numbered_entry(4), Durability::written);
+    CHECK(all_entries(folder.reader()).size() == 4);
+    result_of(record.flushed());
+    CHECK(all_entries(folder.reader()).size() == 5);
+    record.append(numbered_entry(5), Durability::written);
+    result_of(record.close());
+    CHECK(all_entries(folder.reader()).size() == 6);
+    CHECK(clock.sleepers() == 0);
+}
+
+TEST_CASE("an entry that is in a file when the database cannot be written is there once it can") {
     RecordFolder folder;
     fill(folder, 1);
-    Record record(folder.options());
-    const auto count = [&folder] { return all_entries(folder.reader()).size(); };
-    record.append(numbered_entry(1), Durability::later);
-    CHECK(count() == 1);
-    record.append(numbered_entry(2), Durability::written);
-    CHECK(count() == 3);
-    const std::int64_t ticket = record.append(numbered_entry(3), Durability::later);
-    CHECK(count() == 3);
-    result_of(record.stored(ticket));
-    CHECK(count() == 4);
-    record.append(numbered_entry(4), Durability::later);
+    FakeClock clock;
+    RecordOptions options = folder.options();
+    options.clock = &clock;
+    Record record(options);
+    const std::string database = folder.path + "/record.sqlite";
+    std::filesystem::rename(database, database + ".away");
+    std::filesystem::create_directory(database); // in its way
+    CHECK(error_of(record.stored(record.append(numbered_entry(1), Durability::written))).empty());
+    clock.advance(std::chrono::milliseconds(50));
+    CHECK_FALSE(error_of(record.flushed()).empty());
+    // From now on entries are refused, until the database can be written.
+    CHECK_FALSE(error_of(record.stored(record.append(numbered_entry(2), Durability::written))).empty());
+    std::filesystem::remove(database);
+    std::filesystem::rename(database + ".away", database);
+    CHECK(error_of(record.stored(record.append(numbered_entry(3), Durability::written))).empty());
     result_of(record.close());
-    CHECK(count() == 5);
+    const std::vector<std::string> entries = all_entries(folder.reader());
+    REQUIRE(entries.size() == 4);
+    CHECK(entries[1].find("number 1") != std::string::npos);
+    CHECK(entries[2].find(R"("dropped":1,)") != std::string::npos);
+    CHECK(entries[3].find("number 3") != std::string::npos);
     CHECK(folder.reader().verify(folder.kept()).ok);
 }

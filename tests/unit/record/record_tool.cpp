@@ -1,5 +1,6 @@
 // A program that tests kill while it appends, and that measures:
 //   record_tool append DIRECTORY    appends numbered entries without end, and prints the number of each that is stored
+//   record_tool log DIRECTORY FIRST the same from that number on, by way of files, and prints what each entry has as n
 //   record_tool measure DIRECTORY COUNT    makes a record of so many entries, and prints what that and reading it took
 
 #include "async/loop.hpp"
@@ -59,8 +60,25 @@ Task<void> append_without_end(async::Loop* loop, std::string directory) {
     }
 }
 
+Task<void> log_without_end(async::Loop* loop, std::string directory, std::int64_t first) {
+    RecordOptions options = options_for(*loop, directory);
+    options.clock = &loop->clock();
+    Record record(std::move(options));
+    for (std::int64_t n = first;; ++n) {
+        const Durability durability = n % 500 == 499 ? Durability::synced : Durability::written;
+        co_await record.stored(record.append(entry_of(n), durability));
+        std::printf("%lld\n", static_cast<long long>(n));
+        std::fflush(stdout);
+        if (n % 50 == 0) {
+            co_await sleep_for(loop->clock(), std::chrono::milliseconds(n % 100)); // batches are written
+        }
+    }
+}
+
 Task<void> measure_appends(async::Loop* loop, std::string directory, std::int64_t count) {
-    Record record(options_for(*loop, directory));
+    RecordOptions options = options_for(*loop, directory);
+    options.clock = &loop->clock();
+    Record record(std::move(options));
     std::int64_t n = 0;
     const auto measure = [&](const char* what, std::int64_t batch, std::int64_t batches,
                              Durability durability) -> Task<void> {
@@ -127,11 +145,13 @@ int main(int count, char** arguments) {
     async::Loop loop;
     if (mode == "append") {
         loop.run(append_without_end(&loop, arguments[2]));
+    } else if (mode == "log" && count > 3) {
+        loop.run(log_without_end(&loop, arguments[2], std::stoll(arguments[3])));
     } else if (mode == "measure" && count > 3) {
         loop.run(measure_appends(&loop, arguments[2], std::stoll(arguments[3])));
         measure_reading(arguments[2]);
     } else {
-        std::fputs("usage: record_tool append DIRECTORY | measure DIRECTORY COUNT\n", stderr);
+        std::fputs("usage: record_tool append DIRECTORY | log DIRECTORY FIRST | measure DIRECTORY COUNT\n", stderr);
         return 2;
     }
     return 0;

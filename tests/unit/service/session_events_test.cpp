@@ -32,7 +32,8 @@ struct Fixture {
     IdleTracker idle_tracker{clock};
     ActivityRecord activity{clock, run_inline, folder.path / "record", {}};
     WorkspaceChanges changes{clock, run_inline, {folder.path / "changes", folder.path}, activity, {}};
-    SessionEvents events{clients, idle_tracker, &ledger, activity, changes};
+    Stats stats{clock, activity};
+    SessionEvents events{clients, idle_tracker, &ledger, activity, changes, stats};
     session::Execution execution{"one", params(), 1, "s", journals, clock};
 };
 
@@ -81,7 +82,8 @@ TEST_CASE("after a crash the ledger has the open sessions, and how far each exec
 
 TEST_CASE("a sidecar whose work ends with its client keeps no ledger, and counts its executions all the same") {
     Fixture fixture;
-    SessionEvents events(fixture.clients, fixture.idle_tracker, nullptr, fixture.activity, fixture.changes);
+    SessionEvents events(fixture.clients, fixture.idle_tracker, nullptr, fixture.activity, fixture.changes,
+                         fixture.stats);
     events.session_opened("u");
     events.on_execution_changed(fixture.execution, std::nullopt);
     fixture.idle_tracker.client_connected();
@@ -98,7 +100,13 @@ TEST_CASE("a sidecar whose work ends with its client keeps no ledger, and counts
 
 TEST_CASE("the record has what ran in which session, and how it ended") {
     Fixture fixture;
-    fixture.events.session_opened("s");
+    protocol::SessionInfo session;
+    session.session_id = "s";
+    session.kernel.name = "python3";
+    session.kernel.language = "python";
+    session.sandbox = protocol::SandboxKind::bwrap;
+    session.agent = "scribe";
+    fixture.events.session_started(session);
     fixture.change(protocol::ExecutionState::queued);
     fixture.change(protocol::ExecutionState::running);
     fixture.execution.result.status = protocol::ExecutionStatus::error;
@@ -106,6 +114,7 @@ TEST_CASE("the record has what ran in which session, and how it ended") {
     fixture.execution.result.error->ename = "ValueError";
     fixture.change(protocol::ExecutionState::finished);
     fixture.events.session_closed("s");
+    fixture.events.session_closed("that did not start");
     std::vector<std::string> types;
     for (const record::StoredEntry& entry : record::RecordReader(fixture.folder.path / "record").query({})) {
         types.push_back(json_member_text(entry.json, "type").value());
@@ -113,8 +122,11 @@ TEST_CASE("the record has what ran in which session, and how it ended") {
             CHECK(json_member(entry.json, "data") ==
                   R"({"durationSeconds":0,"error":{"ename":"ValueError","evalue":""},)"
                   R"("status":"error","waitedSeconds":0})");
+        } else if (types.back() == "session.created") {
+            CHECK(json_member(entry.json, "data") ==
+                  R"({"agent":"scribe","kernel":"python3","language":"python","sandbox":"bwrap"})");
         }
     }
-    CHECK(types ==
-          std::vector<std::string>{"session.closed", "execution.ended", "execution.started", "session.created"});
+    CHECK(types == std::vector<std::string>{"session.closed", "execution.ended", "execution.started", "kernel.started",
+                                            "session.created"});
 }

@@ -89,7 +89,8 @@ struct Fixture {
     IdleTracker idle_tracker{loop.clock()};
     ActivityRecord activity{loop.clock(), run_inline, folder.path / "record", {}};
     WorkspaceChanges changes{loop.clock(), run_inline, {folder.path / "changes", folder.path}, activity, {}};
-    SessionEvents events{clients, idle_tracker, nullptr, activity, changes};
+    Stats stats{loop.clock(), activity};
+    SessionEvents events{clients, idle_tracker, nullptr, activity, changes, stats};
     session::SessionServices services{loop,   loop.clock(), gate,     registry.dispatcher(), *network,
                                       events, directories,  journals, workspace.path,        workspace.environment};
     SessionTable sessions{services, workspace, events};

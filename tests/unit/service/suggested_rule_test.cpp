@@ -1,7 +1,6 @@
-#include "suggested_rule.hpp"
-
 #include "base/error.hpp"
 #include "base/json_codec.hpp"
+#include "suggested_rule.hpp"
 
 #include <doctest/doctest.h>
 

@@ -27,6 +27,12 @@ struct Query {
     std::optional<std::int64_t> before_seq;
 };
 
+// The numbers of the entries that are kept.
+struct KeptRange {
+    std::int64_t first = 0;
+    std::int64_t end = 0; // the next one's
+};
+
 struct VerifyResult {
     bool ok = true;
     std::int64_t entries = 0;                  // that the record has or had
@@ -59,12 +65,14 @@ class RecordReader {
 
     // Newest first.
     std::vector<StoredEntry> query(const Query& query) const;
+    KeptRange kept() const;
     // Oldest first, until `visit` returns false.
     void each(std::int64_t from_seq, const std::function<bool(const StoredEntry&)>& visit) const;
     // `kept_checkpoints`: the text of checkpoints that were kept elsewhere; those of other records in it are ignored.
     // Does not throw for a database that cannot be read: that is a problem of the record.
     VerifyResult verify(const std::optional<std::string>& kept_checkpoints) const;
-    // With the newest checkpoint. Throws Error{invalid_params} when there is no such entry, or no checkpoint covers it.
+    // With the newest checkpoint. Throws Error{invalid_params} when there is no such entry, or no checkpoint covers it;
+    // Error{store_failed} when the record does not prove it: something was changed.
     InclusionProof proof(std::int64_t seq) const;
 
   private:

@@ -9,6 +9,7 @@
 #include "sandbox/launcher.hpp"
 #include "session/execution_queue.hpp"
 #include "session/latest_kernel.hpp"
+#include "session/process_usage.hpp"
 #include "session/session_options.hpp"
 #include "tools/channel.hpp"
 
@@ -56,6 +57,9 @@ class Session final : public jupyter::KernelListener, public tools::CallerIdenti
     std::shared_ptr<Execution> find(const std::string& execution_id) const { return queue_.find(execution_id); }
     // Finished ones that are still kept, the running one, the queue; in this order.
     std::vector<std::shared_ptr<Execution>> executions() const { return queue_.all(); }
+    bool is_running() const { return queue_.running() != nullptr; }
+    // Nothing while no kernel runs.
+    std::optional<KernelProcesses> kernel_processes() const;
     // Whether the running execution is `client`'s.
     bool runs_for(ClientId client) const { return queue_.running() && queue_.running()->client == client; }
     // The number of executions before it, with the running one; nothing unless it is queued.

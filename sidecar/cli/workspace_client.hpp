@@ -1,0 +1,50 @@
+#pragma once
+// `WorkspaceClient` asks the workspace's sidecar one thing, over a stream that daemon::join_workspace() gave, and
+// leaves. It must outlive the call.
+
+#include "base/sync.hpp"
+#include "protocol/messages/lifecycle.hpp"
+#include "protocol/peer.hpp"
+
+#include <memory>
+#include <unistd.h>
+#include <utility>
+
+namespace cellgate::cli {
+
+class WorkspaceClient {
+  public:
+    explicit WorkspaceClient(std::unique_ptr<ByteStream> stream)
+        : peer_(std::make_shared<protocol::FramedConnection>(std::move(stream), protocol::Framing::content_length),
+                protocol::Dialect::editor) {}
+
+    // A method without params, once.
+    template <class Method>
+    Task<typename Method::Result> call() {
+        tasks_.spawn(peer_.run());
+        co_return co_await finally(ask<Method>(), end());
+    }
+
+  private:
+    template <class Method>
+    Task<typename Method::Result> ask() {
+        protocol::InitializeParams params;
+        params.client_info = {"cellgate command line", CELLGATE_VERSION};
+        params.process_id.value = ::getpid();
+        co_await peer_.call<protocol::Initialize>(std::move(params));
+        const Empty nothing;
+        typename Method::Result result = co_await peer_.call<Method>(nothing);
+        peer_.notify<protocol::Exit>(nothing);
+        co_return result;
+    }
+
+    Task<void> end() {
+        peer_.close();
+        co_await tasks_.join();
+    }
+
+    protocol::Peer peer_;
+    TaskScope tasks_;
+};
+
+} // namespace cellgate::cli

@@ -109,9 +109,13 @@ it("record: entries say in words what happened, newest first", function()
     entry(9, "record.pruned", { firstKept = 12 }),
     entry(10, "record.gap", { dropped = 3, error = "no space" }),
     entry(11, "execution.started", { sha256 = "00", bytes = 70000 }),
+    entry(12, "files.changed", { files = 3, complete = true }),
+    entry(13, "files.restored", { files = 1, complete = true }),
   })
   open()
   wait_rows({
+    "restored 1 file",
+    "changed 3 files",
     "ran: 70000 bytes of code",
     "3 entries were not kept: no space",
     "entries before number 12 were removed",
@@ -174,7 +178,8 @@ it("record: a text chooses, and f one execution, until it is pressed again", fun
   })
   open("first of")
   wait_rows({ "only what contains “first of”" })
-  equal(fake:asked("record/query")[1].params, { text = "first of", limit = 100 })
+  local asked = fake:asked("record/query")
+  equal(asked[#asked].params, { text = "first of", limit = 100 })
   open()
   wait_rows({ "ended: ok", "ran: second", "ran: first", "session closed" })
   vim.fn.search("ran: first")

@@ -13,7 +13,12 @@ it("session: a cell is asked for with its place, and its output is shown below i
     return #fake:asked("execute") == 1
   end, "execute")
   local asked = fake:asked("execute")[1]
-  equal(asked.params, { executionId = execution.id, code = "1 + 1\n", cell = { uri = "untitled:1", line = 1 } })
+  equal(asked.params, {
+    executionId = execution.id,
+    code = "1 + 1\n",
+    cell = { uri = "untitled:1", line = 1 },
+    changes = true,
+  })
   fake:notify("execute/changed", { executionId = execution.id, state = "running" })
   fake:notify("execute/output", {
     executionId = execution.id,

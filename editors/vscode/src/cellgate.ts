@@ -2,6 +2,7 @@
 
 import type * as vscode from "vscode";
 import type { Waiting } from "./approvals/waiting";
+import type { Changes } from "./changes/changes";
 import type { Launch } from "./client/connection";
 import type { Sidecar } from "./client/sidecar";
 import type { Anchors } from "./cells/anchors";
@@ -21,6 +22,8 @@ export interface Cellgate {
     readonly sidecar: Sidecar;
     readonly sessions: Sessions;
     readonly executions: Executions;
+    /** Which executions changed files. */
+    readonly changes: Changes;
     /** What waits for the user's answer. */
     readonly waiting: Waiting;
     readonly documents: Documents;

@@ -70,7 +70,11 @@ export class Executions implements Disposable {
     readonly onDidChange: Event<Execution> = this.changed.event;
     private readonly subscriptions: Disposable[];
 
-    constructor(private readonly sidecar: Pick<Sidecar, "request" | "onNotification" | "onDidConnect">) {
+    /** @param keepsChanges whether the sidecar shall keep which files an execution changes */
+    constructor(
+        private readonly sidecar: Pick<Sidecar, "request" | "onNotification" | "onDidConnect">,
+        private readonly keepsChanges: () => boolean = () => true,
+    ) {
         this.subscriptions = [
             sidecar.onNotification("execute/changed", ({ executionId, state, position, sessionId, agent }) => {
                 // Only of an agent's is the session reattached. It is reattached from its queuing on, so from its first record.
@@ -125,7 +129,7 @@ export class Executions implements Disposable {
         const id = randomUUID();
         const { sessionId, cell, code } = params;
         const entry = this.add({ id, sessionId, cell, code, state: "queued" }, 0);
-        void this.run(entry, { ...params, executionId: id }, ready);
+        void this.run(entry, { ...params, executionId: id, changes: this.keepsChanges() }, ready);
         return entry.execution;
     }
 

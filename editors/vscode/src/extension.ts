@@ -7,6 +7,8 @@ import { Waiting } from "./approvals/waiting";
 import type { Cellgate, Part } from "./cellgate";
 import { cells } from "./cells";
 import { Anchors } from "./cells/anchors";
+import { changeViews } from "./changes";
+import { Changes } from "./changes/changes";
 import { Connection, type Tracing } from "./client/connection";
 import { findProgram } from "./client/program";
 import { Sidecar } from "./client/sidecar";
@@ -26,7 +28,7 @@ import { Sessions } from "./sessions";
 import { sessionViews } from "./sessionViews";
 import { toolServers } from "./toolServers";
 
-const parts: Part[] = [agent, approvals, cells, kernelAssist, input, connectionStatus, notebooks, record, renames, results, rules, sessionViews, toolServers];
+const parts: Part[] = [agent, approvals, cells, changeViews, kernelAssist, input, connectionStatus, notebooks, record, renames, results, rules, sessionViews, toolServers];
 
 export function activate(extension: vscode.ExtensionContext): void {
     const log = vscode.window.createOutputChannel("cellgate", { log: true });
@@ -95,19 +97,16 @@ function start(extension: vscode.ExtensionContext, log: vscode.LogOutputChannel)
         log,
     );
     const sessions = new Sessions(sidecar);
-    const executions = new Executions(sidecar);
+    const executions = new Executions(sidecar, () => settings().get("keepChanges", true));
+    const changes = new Changes(sidecar);
     const waiting = new Waiting(sidecar);
     const documents = new Documents(extension.workspaceState, root.toString());
     const kernels = new Kernels(sidecar, sessions, documents, extension.workspaceState);
     const anchors = new Anchors();
-    const models = { sidecar, sessions, executions, waiting, documents, anchors, kernels };
+    const models = { sidecar, sessions, executions, changes, waiting, documents, anchors, kernels };
     const cellgate: Cellgate = { extension, version, log, root, launch, ...models };
     extension.subscriptions.push(
-        sidecar,
-        sessions,
-        executions,
-        waiting,
-        kernels,
+        ...[sidecar, sessions, executions, changes, waiting, kernels],
         // Executions of all clients of the workspace are shown.
         sessions.onDidChange(() => executions.attachTo(sessions.all().map(({ sessionId }) => sessionId))),
         vscode.commands.registerCommand("cellgate.showLog", () => log.show()),

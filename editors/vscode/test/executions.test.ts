@@ -249,3 +249,13 @@ test("executions of agents have their name, and their code can be read", async (
     assert.equal(await executions.codeOf(execution), "pass");
     assert.deepEqual(executions.unfinished("agent-1"), [execution]);
 });
+
+test("a request to execute says whether to keep what it changes", async () => {
+    for (const keeps of [true, false]) {
+        const sidecar = new FakeSidecar();
+        new Executions(sidecar, () => keeps).execute({ sessionId: "s", code: "x" });
+        await settled();
+        const asked = sidecar.asked.find(({ method }) => method === "execute")?.params as { changes?: boolean };
+        assert.equal(asked.changes, keeps);
+    }
+});

@@ -60,6 +60,8 @@ test("entries say in words what happened", () => {
         ["policy.removed", { ruleId: "r7" }, "rule removed: r7"],
         ["login.ended", { server: "notes" }, "logged in to notes"],
         ["login.ended", { server: "notes", error: "refused" }, "login to notes failed: refused"],
+        ["files.changed", { files: 3, complete: true }, "changed 3 files"],
+        ["files.restored", { files: 1, complete: true }, "restored 1 file"],
         ["record.gap", { dropped: 3, error: "no space" }, "3 entries were not kept: no space"],
         ["record.pruned", { firstKept: 12 }, "entries before number 12 were removed"],
     ];
@@ -98,6 +100,8 @@ test("details have all that a user reads, and hide or reorder nothing", () => {
     ]);
     const ran = entryOf(5, "execution.started", { code: "a = 1\n[x](command:y)" });
     assert.deepEqual(entryDetails(ran).slice(3), ["a = 1", "[x] (command:y)"]);
+    const changed = entryOf(6, "files.changed", { files: 2, changes: [{ path: "a\u202eb", kind: "created" }, { path: "old", kind: "deleted" }] });
+    assert.deepEqual(entryDetails(changed).slice(3), ["created a\\u{202e}b", "deleted old"]);
     assert.deepEqual(["user", "agent", "rule", "cellgate", "moon"].map((actor) => actorText({ ...entry, actor, data: {} })), [
         "a user",
         "an agent",

@@ -2,6 +2,7 @@
 local approval_windows = require("cellgate.approval_windows")
 local approvals = require("cellgate.approvals")
 local cells = require("cellgate.cells")
+local changes_list = require("cellgate.changes_list")
 local kernel_lists = require("cellgate.kernel_lists")
 local logins = require("cellgate.logins")
 local new_rule = require("cellgate.new_rule")
@@ -279,6 +280,19 @@ M.all = {
     arguments = "[number]",
     act = with_execution(function(execution, arguments)
       return require("cellgate.notes").remedy(execution, tonumber(arguments[1]))
+    end),
+  },
+  changes = {
+    does = "Lists the files of the workspace that the cell at the cursor changed: <CR> shows before and after, u undoes a file, U"
+      .. " all, R the undo. Where the cell changed none, and with `!`, lists all that ran and changed files, agents' code too.",
+    act = function(_, command)
+      changes_list.open(workspace.root(current_buffer()), not command.bang and execution_here() or nil)
+    end,
+  },
+  undo = {
+    does = "Lists the files that the cell at the cursor changed, and asks whether to make them as they were before it.",
+    act = with_execution(function(execution)
+      changes_list.files(execution.root, execution.id, true)
     end),
   },
   input = {

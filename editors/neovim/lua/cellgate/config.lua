@@ -61,6 +61,13 @@ M.settings = {
       .. " to it and show its output again. Not after `:Cellgate stop`.",
   },
   {
+    name = "keep_changes",
+    type = "boolean",
+    default = true,
+    doc = "Keep which files of the workspace a cell changes, so that `:Cellgate changes` shows them and `:Cellgate undo` undoes"
+      .. " that. Those of agents are always kept.",
+  },
+  {
     name = "output_lines",
     type = "number",
     default = 20,

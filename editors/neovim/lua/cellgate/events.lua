@@ -7,6 +7,7 @@ M.names = {
   CellgateConnection = "a workspace's connection changed: `{ root, state }`",
   CellgateKernel = "a kernel's status changed: `{ root, session, status, reason }`",
   CellgateExecution = "an execution moved on: `{ root, execution, state, agent }`",
+  CellgateChanges = "an execution or an undo changed files: `{ root, execution, files, undo_of }`",
   CellgateOutput = "an execution has more output: `{ root, execution }`",
   CellgateApproval = "what waits for an answer changed: `{ root, waiting, approval, decision }`",
   CellgateElicitation = "a tool server's question came or went: `{ root, waiting, elicitation, action }`",

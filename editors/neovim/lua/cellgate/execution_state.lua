@@ -1,4 +1,5 @@
 -- `execution_state` describes the state of an execution in few words, for the line of its cell and for lists.
+local changes_words = require("cellgate.changes_words")
 local session = require("cellgate.session")
 local text = require("cellgate.text")
 
@@ -42,12 +43,14 @@ function M.describe(execution)
       "DiagnosticInfo"
   elseif result then
     local count = type(result.executionCount) == "number" and ("[%d] "):format(result.executionCount) or ""
+    local changed = changes_words.changed(session.all[execution.root], execution.id)
     return agent
       .. count
       .. result.status
       .. (result.reason and " (" .. text.visible(result.reason) .. ")" or "")
       .. " "
-      .. seconds(result.durationSeconds - result.waitedSeconds),
+      .. seconds(result.durationSeconds - result.waitedSeconds)
+      .. (changed and ", " .. changed or ""),
       result.status == "ok" and "DiagnosticOk" or "DiagnosticError"
   end
   return agent .. "finished", "Comment"

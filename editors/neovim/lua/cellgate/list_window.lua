@@ -30,7 +30,7 @@ local M = {}
 ---@type table<integer, { events: string[], refresh: fun() }> by buffer
 local watching = {}
 
-for _, name in ipairs({ "CellgateExecution", "CellgateKernel", "CellgateApproval", "CellgateLogin" }) do
+for _, name in ipairs({ "CellgateExecution", "CellgateKernel", "CellgateApproval", "CellgateLogin", "CellgateChanges" }) do
   events.on(name, function()
     for _, each in pairs(watching) do
       if vim.list_contains(each.events, name) then
@@ -82,6 +82,7 @@ end
 
 --- Opens a list, and reads it.
 ---@param list cellgate.List
+---@return fun()? refresh that reads it again
 function M.open(list)
   local buffer, trouble =
     scratch.open({ name = list.name, filetype = "cellgate-list", root = list.root, session = list.session })
@@ -129,6 +130,7 @@ function M.open(list)
     })
   end
   refresh()
+  return refresh
 end
 
 --- A time of the protocol, as the clock here shows it; of another day, with that day.

@@ -1,4 +1,5 @@
 -- `record_list` is the list of what happened in a workspace, newest first, from its record.
+local changes_list = require("cellgate.changes_list")
 local list_window = require("cellgate.list_window")
 local notify = require("cellgate.notify")
 local places = require("cellgate.places")
@@ -250,6 +251,16 @@ function M.open(root, words)
         does = "its output",
         act = function(value)
           open_output(here, value.entry)
+        end,
+      },
+      c = {
+        does = "files that it changed",
+        act = function(value)
+          if value.entry.executionId then
+            changes_list.files(root, value.entry.executionId)
+          else
+            notify.show("this row belongs to no execution", vim.log.levels.WARN)
+          end
         end,
       },
       v = {

@@ -1,4 +1,5 @@
 -- `record_words` is the entries of the record in words. What is not known, or not as its type says, is shown as it is.
+local changes_words = require("cellgate.changes_words")
 local policy_words = require("cellgate.policy_words")
 local text = require("cellgate.text")
 
@@ -79,6 +80,12 @@ local words = {
   ["login.ended"] = function(login)
     return login.error and ("login to %s failed: %s"):format(login.server, login.error)
       or "logged in to " .. login.server
+  end,
+  ["files.changed"] = function(changed)
+    return "changed " .. changes_words.files(changed.files)
+  end,
+  ["files.restored"] = function(restored)
+    return "restored " .. changes_words.files(restored.files)
   end,
   ["record.gap"] = function(gap)
     return gap.dropped .. " entries were not kept: " .. gap.error

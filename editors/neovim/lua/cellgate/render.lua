@@ -115,6 +115,7 @@ function M.setup()
   end)
   events.on("CellgateOutput", changed)
   events.on("CellgateInput", changed)
+  events.on("CellgateChanges", M.refresh_all)
   events.on("CellgateApproval", M.refresh_all)
   events.on("CellgateElicitation", M.refresh_all)
   if config.values.images == "auto" then

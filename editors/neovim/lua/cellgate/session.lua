@@ -1,7 +1,7 @@
 -- `session` is a workspace's conversation with its sidecar: its connection, kernels, executions and pending approvals.
 -- It knows the protocol and nothing of buffers and windows; those listen to its events. Its methods about executions
--- are in `session_executions`, those about tool servers in `session_servers`, those for coming back after a reload or a
--- crash in `session_reattaching`.
+-- are in `session_executions`, those about changed files in `session_changes`, those about tool servers in
+-- `session_servers`, those for coming back after a reload or a crash in `session_reattaching`.
 local connection = require("cellgate.connection")
 local events = require("cellgate.events")
 local notify = require("cellgate.notify")
@@ -18,6 +18,7 @@ local M = {}
 ---@field connection cellgate.Connection
 ---@field executions table<string, cellgate.Execution>
 ---@field order string[] ids of executions, the oldest first
+---@field changes ChangesFoundParams[] of executions and undos, the oldest first
 ---@field kernels table<string, string> session id to status
 ---@field waiting table<string, cellgate.PendingApproval>
 ---@field elicitations table<string, cellgate.PendingElicitation> that wait
@@ -25,7 +26,7 @@ local M = {}
 ---@field attached table<string, boolean> sessions whose executions the sidecar reports to us
 local Session = {}
 Session.__index = Session
-for _, part in ipairs({ "session_executions", "session_reattaching", "session_servers" }) do
+for _, part in ipairs({ "session_changes", "session_executions", "session_reattaching", "session_servers" }) do
   for name, method in pairs(require("cellgate." .. part)) do
     Session[name] = method
   end
@@ -52,6 +53,7 @@ function M.of(root)
       root = root,
       executions = {},
       order = {},
+      changes = {},
       kernels = {},
       waiting = {},
       elicitations = {},
@@ -120,6 +122,7 @@ function Session:handlers()
     end,
     connected = function(peer, result, ready)
       self:report_lost(result.lost or {})
+      self:restore_changes(peer)
       self:attach_all(peer, ready)
     end,
     lost = function()

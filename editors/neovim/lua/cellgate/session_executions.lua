@@ -1,5 +1,6 @@
 -- `session_executions` is the part of `cellgate.Session` about executions: running code, and what the sidecar reports
 -- about code that runs, for this client or another.
+local config = require("cellgate.config")
 local outputs = require("cellgate.outputs")
 local rpc = require("cellgate.rpc")
 
@@ -83,6 +84,7 @@ function Executions:execute(params)
       sessionId = params.session,
       code = params.code,
       cell = params.cell,
+      changes = config.values.keep_changes,
     }, ended)
   end)
   return execution

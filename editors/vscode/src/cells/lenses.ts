@@ -2,6 +2,7 @@
 
 import * as vscode from "vscode";
 import type { Cellgate } from "../cellgate";
+import { changedText } from "../changes/labels";
 import type { Execution } from "../executions";
 import { cellAt, cellsOf, type Cell } from "./cells";
 import { linesOf } from "./document";
@@ -17,6 +18,7 @@ export class CellLenses implements vscode.CodeLensProvider, vscode.Disposable {
         this.subscriptions = vscode.Disposable.from(
             cellgate.executions.onDidChange(() => this.refresh()),
             cellgate.waiting.onDidChange(() => this.changed.fire()),
+            cellgate.changes.onDidChange(() => this.changed.fire()),
             // An editor that is busy as it opens a file can lose the answer to its one question for lenses.
             cellgate.sidecar.onDidChangeState(() => this.changed.fire()),
             vscode.window.onDidChangeVisibleTextEditors(() => this.changed.fire()),
@@ -50,6 +52,8 @@ export class CellLenses implements vscode.CodeLensProvider, vscode.Disposable {
         const lenses = [lens("Run Cell", "cellgate.runCell", place)];
         if (run) {
             lenses.push(lens(stateOf(run, Date.now()), "cellgate.showResult", [run.id], "Shows the result"));
+            const changed = changedText(this.cellgate.changes, run.id);
+            if (changed !== undefined) lenses.push(lens(`$(diff) ${changed}`, "cellgate.showChanges", [run.id], "Shows the files, and undoes the changes"));
             const waiting = this.cellgate.waiting.all().filter(({ executionId }) => executionId === run.id).length;
             if (waiting > 0) {
                 const title = waiting === 1 ? "$(bell) one call waits for you" : `$(bell) ${waiting} calls wait for you`;

@@ -21,6 +21,9 @@ export function recordCommands(cellgate: Cellgate, entries: RecordEntries, docum
         verifyRecord: () => verify(cellgate, documents),
         openRecordSource: (node: Row) => openSource(cellgate, node),
         showRecordResult: (node: Row) => showResult(cellgate, executionOf(node)),
+        showRecordChanges: async (node: Row) => {
+            await vscode.commands.executeCommand("cellgate.showChanges", executionOf(node));
+        },
         showRecordEntry: ({ entry }: EntryNode) => documents.show(entry.seq),
         filterRecordToExecution: (node: Row) => entries.show({ executionId: executionOf(node) }),
     };

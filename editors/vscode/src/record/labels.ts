@@ -1,7 +1,8 @@
 // These functions describe the entries of the record to the user.
 
 import { duration } from "../cells/states";
-import type { CellPosition, ExecuteResult, Outcome, PastDecision, RecordEntry, Rule } from "../protocol/messages";
+import { filesText } from "../changes/labels";
+import type { CellPosition, ChangedFile, ExecuteResult, Outcome, PastDecision, RecordEntry, Rule } from "../protocol/messages";
 import { actionText, pastDetails, ruleText } from "../rules/labels";
 import { plain } from "../text";
 import type { Filter } from "./entries";
@@ -61,6 +62,8 @@ export const kinds: Readonly<Record<string, Kind>> = {
         text: ({ server, error }: { server: string; error?: string }) =>
             error === undefined ? `logged in to ${server}` : `login to ${server} failed: ${error}`,
     },
+    "files.changed": { title: "Changed files", icon: "diff", text: ({ files }: { files: number }) => `changed ${filesText(files)}` },
+    "files.restored": { title: "Undone changes", icon: "discard", text: ({ files }: { files: number }) => `restored ${filesText(files)}` },
     "record.gap": {
         title: "Gaps of the record",
         icon: "warning",
@@ -127,7 +130,9 @@ export function entryDetails(entry: RecordEntry, decided?: RecordEntry): string[
 
 function detailsOf({ type, data }: RecordEntry): string[] | undefined {
     if (type === "action.decided") return pastDetails(data as never);
-    return type === "execution.started" ? (data as Started).code?.split("\n") : undefined;
+    if (type === "execution.started") return (data as Started).code?.split("\n");
+    const changes = type === "files.changed" ? (data as { changes?: Pick<ChangedFile, "path" | "kind">[] }).changes : undefined;
+    return changes?.map(({ kind, path }) => `${kind} ${path}`);
 }
 
 /** How an execution is called: its code, where its beginning was read. */

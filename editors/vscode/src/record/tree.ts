@@ -79,7 +79,8 @@ function entryItem(entry: RecordEntry, decided: RecordEntry | undefined): vscode
 }
 
 /** By which package.json offers commands on it. */
-function contextOf({ executionId, data }: RecordEntry): string {
+function contextOf({ type, executionId, data }: RecordEntry): string {
+    if (executionId !== undefined && type.startsWith("files.")) return "recordEntry changes execution source";
     if (executionId !== undefined) return "recordEntry execution source";
     return data.origin === undefined ? "recordEntry" : "recordEntry source";
 }

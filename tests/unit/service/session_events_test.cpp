@@ -120,6 +120,7 @@ TEST_CASE("the record has what ran in which session, and how it ended") {
     fixture.change(protocol::ExecutionState::finished);
     fixture.events.session_closed("s");
     fixture.events.session_closed("that did not start");
+    fixture.clock.advance(50ms);
     std::vector<std::string> types;
     for (const record::StoredEntry& entry : record::RecordReader(fixture.folder.path / "record").query({})) {
         types.push_back(json_member_text(entry.json, "type").value());

@@ -23,7 +23,7 @@ GENERATED = ("editors/vscode/src/protocol", "editors/neovim/lua/cellgate/types.l
 
 # C++ names a method by its struct, every other language by its name; the peer has the name of its own method.
 PEER = r'return dialect == Dialect::editor \? "{name}"'
-SENDS = r'\b(?:call|notify)<protocol::{struct}>|\b(?:request|notify|send\w+)\(\s*"{name}"|"method": "{name}"|' + PEER
+SENDS = r'\b(?:call|notify|notify_users)<protocol::{struct}>|\b(?:request|notify|send\w+)\(\s*"{name}"|"method": "{name}"|' + PEER
 TAKES = r'\bon_(?:request|notification)<protocol::{struct}>|\bon(?:Request|Notification)\(\s*"{name}"|"on {name}"|' + PEER
 
 

@@ -1,7 +1,7 @@
 #include "base/json_codec.hpp"
+#include "base/line_diff.hpp"
 #include "columns.hpp"
 #include "definition_changes.hpp"
-#include "base/line_diff.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

@@ -93,7 +93,8 @@ class Snapshots {
     std::optional<UndoResult> recover();
 
     // Forgets all snapshots but these, as far as they exist, and the last one. Space is freed by every sixteenth call
-    // and the first, of snapshots that are an hour old, which no other process still compares; `at_once`: all of it now.
+    // and the first, of snapshots that are an hour old, which no other process still compares; `at_once`: all of it
+    // now.
     void keep(const std::vector<std::string>& ids, bool at_once = false);
 
   private:

@@ -3,6 +3,7 @@
 #include "base/encoding.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace cellgate::service {
 
@@ -10,10 +11,9 @@ namespace {
 
 constexpr std::size_t max_kept = 1000;
 
-// The smallest value that this part of them does not exceed.
+// The value at the nearest rank.
 double quantile(const std::vector<double>& sorted, double part) {
-    const auto rank = static_cast<std::size_t>(part * static_cast<double>(sorted.size() - 1) + 0.5);
-    return sorted[rank];
+    return sorted[static_cast<std::size_t>(std::lround(part * static_cast<double>(sorted.size() - 1)))];
 }
 
 bool is_tool_call(const gate::Action& action) {

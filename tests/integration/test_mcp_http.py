@@ -19,6 +19,14 @@ INITIALIZE = {"id": 1, "method": "initialize",
 HOLD = "import time\nwhile True: time.sleep(0.01)"
 
 
+def until_it_runs(answer):
+    """Reads its progress up to what the code prints: before that, it may say that the kernel starts."""
+    for message in answer.messages():
+        if "runs" in message["params"].get("message", ""):
+            return
+    raise AssertionError("it ended before its code printed anything")
+
+
 class BothEras(HttpMcpTest):
     def test_list_and_run(self):
         served = self.serve()
@@ -151,7 +159,7 @@ class TheLegacyEra(HttpMcpTest):
         mark = self.workspace.path / "mark"
         answer = agent.start_call("execute", progress=1, code="print('runs', flush=True)\nimport os, time\n"
                                   "while not os.path.exists('go'): time.sleep(0.01)\nopen('mark', 'w').close()")
-        next(answer.messages())
+        until_it_runs(answer)
         answer.close()
         self.workspace.write("go", "")
         wait_until(mark.exists, "what the code writes")
@@ -159,7 +167,7 @@ class TheLegacyEra(HttpMcpTest):
     def test_a_call_that_is_cancelled_ends_its_stream(self):
         agent = self.http(self.serve())
         answer = agent.start_call("execute", progress=1, code="print('runs', flush=True)\n" + HOLD)
-        next(answer.messages())
+        until_it_runs(answer)
         agent.post({"method": "notifications/cancelled", "params": {"requestId": agent._next_id}})
         self.assertEqual(list(answer.messages()), [])
         self.assertEqual(text_of(agent.call("execute", code="1")), "1\n")
@@ -170,7 +178,7 @@ class TheModernEra(HttpMcpTest):
         agent = self.http(self.serve(), modern=True)
         answer = agent.start_call("execute", progress=1, code="try:\n    print('runs', flush=True)\n    "
                                   + HOLD.replace("\n", "\n    ") + "\nfinally: open('cancelled', 'w').close()")
-        next(answer.messages())
+        until_it_runs(answer)
         answer.close()
         wait_until((self.workspace.path / "cancelled").exists, "the end of the code")
 

@@ -237,7 +237,7 @@ scenario("an input that is a password is not seen, and the server gets it", {
     await approvals.frame.getByRole("button", { name: "Show the rest" }).click();
     await approvals.press(approvals.allow("start exactly this program, this workspace"));
     const block = approvals.block("local");
-    const field = block.getByLabel("API token");
+    const field = block.getByLabel("token", { exact: true });
     await field.fill("s3cr3t");
     assert.equal(await field.getAttribute("type"), "password");
     await editor.screenshot("password");

@@ -67,10 +67,12 @@ std::vector<Examples> all_examples() {
 
 // Whether cellgate reads this part; the rest it writes, and only our own client reads it.
 bool is_read(const std::string& method, const std::string& part) {
-    static const std::set<std::string> from_us{"$.progress",           "session.changed",       "execute.changed",
-                                               "execute.output",       "input.request",         "approval.requested",
-                                               "approval.resolved",    "approval.elicit",       "elicitation.requested",
-                                               "elicitation.resolved", "toolServers.loginEnded"};
+    static const std::set<std::string> from_us{
+        "$.progress",           "session.changed",        "execute.changed",
+        "execute.output",       "input.request",          "approval.requested",
+        "approval.resolved",    "approval.elicit",        "elicitation.requested",
+        "elicitation.resolved", "toolServers.loginEnded", "changes.found",
+        "events.entry"};
     return from_us.contains(method) ? part == "result" : part == "params";
 }
 
@@ -107,6 +109,8 @@ const std::set<std::string> known{
     "policy.add: for a session that is not named",
     "policy.add: not a JSON pointer",
     "policy.add: two conditions where one is meant",
+    "policy.preview: an allow rule for everything",
+    "policy.preview: nothing that the value may be",
     "toolServers.add: a sandbox for what runs elsewhere",
     "toolServers.add: nothing to start",
     "tools.call: arguments as text",

@@ -77,8 +77,10 @@ struct Refused {
     std::optional<Error> error;
 
     void add(const Batch& batch) {
-        first = batch.first == end ? first : batch.first;
-        end = batch.first + batch.count();
+        if (batch.last_to_wait >= batch.first) { // what follows that one is in a file
+            first = batch.first == end ? first : batch.first;
+            end = batch.last_to_wait + 1;
+        }
         error = batch.error;
     }
     bool has(std::int64_t ticket) const { return ticket >= first && ticket < end; }

@@ -254,7 +254,7 @@ void ActivityRecord::on_decided(const gate::Request& request, const gate::Decisi
     }
     const bool answered = decision.by == protocol::ResolvedBy::user || decision.by == protocol::ResolvedBy::elicitation;
     append({{}, "action.decided", actor_of(decision.by), request.session_id, request.execution_id, std::move(data)},
-           answered ? record::Durability::synced : record::Durability::written);
+           answered || settings_.required ? record::Durability::synced : record::Durability::written);
 }
 
 void ActivityRecord::on_ended(gate::ActionId action, const protocol::Outcome& outcome) {

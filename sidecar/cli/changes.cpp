@@ -7,6 +7,7 @@
 #include "commands.hpp"
 #include "protocol/messages/record.hpp"
 #include "terminal_client.hpp"
+#include "user_agrees.hpp"
 
 #include <fmt/format.h>
 
@@ -159,23 +160,12 @@ Task<void> show_changes(ChangesArguments* arguments, TerminalClient& client) {
     }
 }
 
-Task<bool> user_agrees(async::Loop* loop, std::string question) {
-    const std::unique_ptr<Terminal> terminal = Terminal::open(*loop);
-    if (!terminal) {
-        throw Error(ErrorCode::denied, "there is no terminal to ask at", "--yes undoes it without a question");
-    }
-    std::fflush(stdout);
-    const std::optional<std::string> answer = co_await terminal->ask(std::move(question));
-    co_await terminal->close();
-    co_return answer == "y" || answer == "yes";
-}
-
 // Whether it was undone.
 Task<bool> undo_one(async::Loop* loop, const ChangesArguments* arguments, TerminalClient* client, std::string id) {
     fmt::print("undo of {}:\n", escape_unprintable(id));
     co_await print_list(arguments, client, id, true);
     if (!arguments->yes) {
-        const bool agreed = co_await user_agrees(loop, "Make these files as they were before? [y/N] ");
+        const bool agreed = co_await user_agrees(loop, "Make these files as they were before? [y/N] ", "undoes it");
         if (!agreed) {
             fmt::print("nothing was changed\n");
             co_return false;

@@ -13,6 +13,7 @@
 #include "terminal_client.hpp"
 #include "time_argument.hpp"
 #include "tools/rule_text.hpp"
+#include "user_agrees.hpp"
 
 #include <fmt/format.h>
 
@@ -51,20 +52,6 @@ Task<void> list(async::Loop* /*loop*/, PolicyArguments* arguments, TerminalClien
     }
 }
 
-// Whether the user wants a rule that would have allowed what was denied. Without a terminal: Error{denied}.
-Task<bool> user_agrees(async::Loop* loop, const protocol::PolicyPreviewResult& preview) {
-    fmt::print("It would have allowed what was denied: {}\n",
-               escape_unprintable(record_line(to_json(*preview.example))));
-    std::fflush(stdout);
-    const std::unique_ptr<Terminal> terminal = Terminal::open(*loop);
-    if (!terminal) {
-        throw Error(ErrorCode::denied, "there is no terminal to ask at", "--yes adds it without a question");
-    }
-    const std::optional<std::string> answer = co_await terminal->ask("Add it? [y/N] ");
-    co_await terminal->close();
-    co_return answer == "y" || answer == "yes";
-}
-
 Task<void> add(async::Loop* loop, PolicyArguments* arguments, TerminalClient& client) {
     protocol::PolicyParseParams text{arguments->text};
     protocol::PolicyParseResult parsed = co_await client.sidecar().call<protocol::PolicyParse>(std::move(text));
@@ -77,7 +64,9 @@ Task<void> add(async::Loop* loop, PolicyArguments* arguments, TerminalClient& cl
     fmt::print("{}\n", parsed.words);
     fmt::print("{}\n", preview_words(parsed.rule.effect, preview));
     if (parsed.rule.effect == protocol::Effect::allow && preview.denied > 0 && !arguments->yes) {
-        const bool agreed = co_await user_agrees(loop, preview);
+        fmt::print("It would have allowed what was denied: {}\n",
+                   escape_unprintable(record_line(to_json(*preview.example))));
+        const bool agreed = co_await user_agrees(loop, "Add it? [y/N] ", "adds it");
         if (!agreed) {
             fmt::print("nothing was added\n");
             arguments->exit_code = 1;

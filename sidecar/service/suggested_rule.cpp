@@ -3,6 +3,7 @@
 #include "base/encoding.hpp"
 #include "base/error.hpp"
 #include "base/json_scan.hpp"
+#include "tools/rule_text.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -27,14 +28,6 @@ Values values_of(const std::vector<protocol::Action>& actions) {
         }
     }
     return values;
-}
-
-std::string pointer_to(const std::string& name) {
-    std::string pointer = "/";
-    for (const char c : name) {
-        pointer += c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c);
-    }
-    return pointer;
 }
 
 // The folder that all of these paths are in; empty if they have none, or are no paths.
@@ -109,7 +102,7 @@ protocol::RuleSpec suggested_rule(const std::vector<protocol::Action>& actions) 
             matcher = matcher_for(values);
         }
         if (matcher) {
-            conditions[pointer_to(name)] = std::move(*matcher);
+            conditions[tools::pointer_to(name)] = std::move(*matcher);
         }
     }
     if (!conditions.empty()) {

@@ -90,8 +90,9 @@ WorkspaceChanges::~WorkspaceChanges() = default;
 Task<void> WorkspaceChanges::run(Work work) {
     const Mutex::Lock turn = co_await turn_.lock();
     std::function<void()> job = [this, &work] {
-        if (!std::exchange(recovered_, true)) {
+        if (!recovered_) {
             snapshots_->recover();
+            recovered_ = true;
         }
         work(*snapshots_);
     };
@@ -108,7 +109,9 @@ Task<void> WorkspaceChanges::before_execution(std::shared_ptr<const session::Exe
     set->id = execution->id;
     set->session_id = execution->session_id;
     set->agent = gate::name_of(execution->agent);
-    going_on_.erase(set->id); // its kernel died before it began
+    if (const auto earlier = going_on_.extract(set->id)) { // its kernel died before it began
+        earlier.mapped()->compared.set();
+    }
     for (const auto& [id, other] : going_on_) {
         mark_overlap(*set, *other);
     }
@@ -240,7 +243,11 @@ Task<void> WorkspaceChanges::forget_old(std::size_t kept) {
     }
     const bool at_once = kept == sets_when_full;
     Work work = [&ids, at_once](changes::Snapshots& snapshots) { snapshots.keep(ids, at_once); };
-    co_await run(std::move(work));
+    try {
+        co_await run(std::move(work));
+    } catch (const Error& error) { // what changed is known all the same
+        log_warning("old states of files are not forgotten: {}", error.message);
+    }
 }
 
 Task<WorkspaceChanges::SetPtr> WorkspaceChanges::settled(std::string id) {

@@ -12,14 +12,6 @@ namespace cellgate::tools {
 
 namespace {
 
-std::string pointer_to(std::string_view name) {
-    std::string pointer = "/";
-    for (const char c : name) {
-        pointer += c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c);
-    }
-    return pointer;
-}
-
 // The length of the JSON string, list or object that `text` begins with; the length for invalid JSON is arbitrary.
 std::size_t json_length(std::string_view text) {
     std::size_t depth = 0;
@@ -243,6 +235,14 @@ std::string spelled_value(std::string_view json) {
 }
 
 } // namespace
+
+std::string pointer_to(std::string_view name) {
+    std::string pointer = "/";
+    for (const char c : name) {
+        pointer += c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c);
+    }
+    return pointer;
+}
 
 protocol::RuleSpec parse_allow_rule(const std::string& text) {
     return RuleReader(text).read();

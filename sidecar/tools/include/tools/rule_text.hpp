@@ -5,6 +5,7 @@
 #include "protocol/messages/policy.hpp"
 
 #include <string>
+#include <string_view>
 
 namespace cellgate::tools {
 
@@ -19,6 +20,9 @@ inline constexpr const char* rule_help = R"(RULE
   What holds spaces, quotes or braces is written as a JSON string, names too:
     --allow 'filesystem/read_file path=under:"my data"'
     --allow 'notes/add title="two words" tags=["a","b"] limit=10')";
+
+// The JSON pointer to a member of the arguments.
+std::string pointer_to(std::string_view name);
 
 // Throws Error{rule_invalid}, also for a rule that would allow every server or every action.
 protocol::RuleSpec parse_allow_rule(const std::string& text);

@@ -25,8 +25,13 @@ class Changes(NeovimTest):
             self.workspace.write(name, BEFORE[name])
 
     def files(self):
-        paths = {name: self.workspace.path / name for name in BEFORE}
-        return {name: path.read_text() if path.exists() else None for name, path in paths.items()}
+        return {name: self.text_of(name) for name in BEFORE}
+
+    def text_of(self, name):
+        try:
+            return (self.workspace.path / name).read_text()
+        except FileNotFoundError:  # it may go at any moment
+            return None
 
     def wait_files(self, neovim, expected):
         neovim.wait(lambda: self.files() == expected, lambda: f"{expected}, and there is {self.files()}")

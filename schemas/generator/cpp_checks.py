@@ -13,6 +13,7 @@ PATTERNS = {
         "is_time", "a time in UTC such as 2026-01-05T09:30:00Z"),
     "^[^\\u0000]*$": ("has_no_nul", "text without U+0000"),
     "^[^\\u0000-\\u001f\\u007f]*$": ("has_no_controls", "a name without control characters"),
+    "^[A-Za-z_][A-Za-z0-9_]{0,127}$": ("is_variable_name", "a name of letters, digits and _, at most 128"),
     "^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$": (
         "is_identifier", '1 to 64 letters, digits, "_", "-" and ".", of which the first is no "-" or "."'),
 }
@@ -28,13 +29,14 @@ CHECKED_ELSEWHERE = {
     # A configuration comes from files too: tools/config.cpp says configInvalid, with the server's name.
     "McpServerConfig", "ServerSandboxChoice",
     # A rule comes from files too: gate/rules.cpp says ruleInvalid.
-    "Rule", "RuleSpec", "Matcher", "ArgumentMatchers",
+    "Rule", "RuleSpec", "RuleTests", "TestArguments", "Matcher", "ArgumentMatchers",
 }
 # Limits between fields, and who checks them.
 CONDITIONS_CHECKED_ELSEWHERE = {
     "Action",  # gate/payload.cpp: what each kind of action has
     "ApprovalRespondParams",  # gate/answers.cpp: an edit answers one approval
     "PackagesInstallParams",  # packages/requirements.cpp, whose grammar is pip's
+    "SecretSetParams",  # service/handlers_secrets.cpp: one of three sources
     "PolicyAddParams",  # gate/policy_engine.cpp: what each scope needs
 }
 FIELDS_CHECKED_ELSEWHERE = {

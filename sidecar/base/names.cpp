@@ -32,6 +32,13 @@ void require_identifier(std::string_view name, std::string_view what) {
     }
 }
 
+bool is_variable_name(std::string_view name) {
+    constexpr std::size_t max_length = 128;
+    constexpr std::string_view word = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+    return !name.empty() && name.size() <= max_length && !(name.front() >= '0' && name.front() <= '9') &&
+           name.find_first_not_of(word) == std::string_view::npos;
+}
+
 std::string random_id() {
     std::array<char, 16> bytes{};
     if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {

@@ -278,6 +278,7 @@
 ---@field sandboxNotices? VisibleLine[]
 ---@field executionCount integer Number of the last counted execution; 0 in a fresh kernel.
 ---@field queueLength integer Executions that wait, without the running one.
+---@field limits? Limits Those that were set for it.
 ---@field createdAt Time
 ---@field agent? AgentName
 
@@ -308,6 +309,7 @@
 ---@field executionId ChosenId
 ---@field state ExecutionState
 ---@field position? integer While queued: how many executions of the session come before it now, with the running one.
+---@field waitsBehind? integer
 ---@field nextSeq integer
 ---@field cell? CellPosition Where the code is in the editor, as execute received it.
 ---@field agent? AgentName Whose it is. Absent when it is a user's.
@@ -323,6 +325,20 @@
 ---@field sessionId ChosenId
 ---@field status SessionStatus
 ---@field reason? string
+
+--- New limits of a session; those that are not named stay. An agent may lower those of its own session.
+---@class LimitsSetParams
+---@field sessionId ChosenId
+---@field limits Limits
+
+--- The limits that are set for the session now. `afterRestart`: those of the call that hold once its kernel has
+--- started again; the others hold at once.
+---@class LimitsSetResult
+---@field limits Limits
+---@field afterRestart LimitName[]
+
+--- A field of Limits.
+---@alias LimitName "memoryBytes"|"processCount"|"cpuCores"|"cpuSeconds"|"openFiles"|"fileSizeBytes"|"diskBytes"|"wallSeconds"
 
 --- Code to run. Executions of a session run one after the other.
 ---@class ExecuteParams
@@ -392,13 +408,14 @@
 ---@alias ExecutionState "queued"|"running"|"finished"
 
 --- An execution changed its state. `position` counts the executions of the session that come before it, with the
---- running one. It is sent once, when the execution is queued; execution/get has the present one. The message goes to
---- the client that asked for the execution and to those attached to its session; every user receives what an agent
---- runs, with the agent's name, and its output.
+--- running one. It is sent when the execution is queued, and with `waitsBehind` when it begins to wait for its turn;
+--- execution/get has the present ones. The message goes to the client that asked for the execution and to those
+--- attached to its session; every user receives what an agent runs, with the agent's name, and its output.
 ---@class ExecuteChangedParams
 ---@field executionId ChosenId
 ---@field state ExecutionState
 ---@field position? integer
+---@field waitsBehind? integer
 ---@field sessionId? ChosenId Of an agent's execution.
 ---@field agent? AgentName Whose it is. Absent when it is a user's. execution/get has its code.
 
@@ -497,6 +514,7 @@
 ---@field sessionId ChosenId
 ---@field state ExecutionState
 ---@field position? integer While queued: how many executions of the session come before it now, with the running one.
+---@field waitsBehind? integer
 ---@field code? string As execute was given it. Absent of what an earlier sidecar ran.
 ---@field agent? AgentName Whose it is. Absent when it is a user's.
 ---@field pendingApprovals? integer How many of its actions wait for a user now. Absent when none does.
@@ -601,6 +619,18 @@
 ---@field arguments? ArgumentMatchers
 ---@field host? HostPattern
 ---@field expiresAt? Time
+---@field uses? integer Of an allow rule: how many actions it still allows.
+---@field tests? RuleTests
+
+--- Arguments of actions that a rule has to match, and that it must not. With one that comes out otherwise the rule is
+--- refused when it is added; one of a file is as if it were not there if it allows, and holds if it denies, and a
+--- user is told.
+---@class RuleTests
+---@field match? TestArguments
+---@field noMatch? TestArguments
+
+--- Each as a call has them.
+---@alias TestArguments JsonObject[]
 
 --- A host of the network: a name (example.org), the names below one (*.example.org), or an address (192.0.2.1,
 --- [2001:db8::1]); with :443, at this port alone. In ASCII; case does not matter. No pattern covers a whole top-level
@@ -629,6 +659,8 @@
 ---@field executionId? ChosenId With source execution: whose.
 ---@field createdAt? Time
 ---@field expiresAt? Time
+---@field uses? integer Of an allow rule: how many actions it still allows.
+---@field tests? RuleTests
 
 --- The source line that makes the call. The text comes from cellgate's record of the cell; which line it is, the code
 --- itself reported. Absent when it reported none.
@@ -1021,11 +1053,49 @@
 ---@field rule? Rule
 ---@field reason string
 
+--- What a secret is called: in ${secret:NAME}, and in CELLGATE_SECRET_NAME of the environment.
+---@alias SecretName string
+
+--- user: for all workspaces of this user. workspace: for this one, where it hides a user's one of the same name.
+---@alias SecretScope "user"|"workspace"
+
+--- Where the value is. stored: with cellgate, encrypted. command: a program prints it. file: in a file of NAME=value
+--- lines. environment: in CELLGATE_SECRET_NAME, where cellgate was started.
+---@alias SecretSource "stored"|"command"|"file"|"environment"
+
+--- Keeps a secret, in the place of what had the name: one of `value`, `command` and `file`.
+---@class SecretSetParams
+---@field name SecretName
+---@field scope? SecretScope Default user.
+---@field value? string
+---@field command? string[]
+---@field file? Path Read when the secret is needed.
+
+--- A secret without its value, which no message ever has.
+---@class SecretInfo
+---@field name SecretName
+---@field scope SecretScope
+---@field source SecretSource
+---@field from? VisibleLine The command, or the file.
+---@field usedBy ServerName[] The tool servers whose configuration names it.
+---@field setAt? Time
+---@field lastUsedAt? Time In the last 30 days.
+
+--- By name; of those that have one, the workspace's first.
+---@class SecretListResult
+---@field secrets SecretInfo[]
+
+--- The secret to forget.
+---@class SecretDeleteParams
+---@field name SecretName
+---@field scope? SecretScope Default user.
+
 --- How to reach an MCP server, in the form that `mcpServers` of MCP clients and `servers` of VS Code share: a command
 --- to start, or a URL. Never both.
 ---@alias McpServerConfig StdioServerConfig|HttpServerConfig
 
---- A program that speaks MCP on stdio. ${VAR}, ${VAR:-default} and ${workspaceFolder} expand after the yes.
+--- A program that speaks MCP on stdio. ${VAR}, ${VAR:-default}, ${secret:NAME} and ${workspaceFolder} expand after
+--- the yes.
 ---@class StdioServerConfig
 ---@field type? "stdio"
 ---@field command string

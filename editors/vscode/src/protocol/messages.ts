@@ -493,6 +493,10 @@ export interface SessionInfo {
      * Executions that wait, without the running one.
      */
     queueLength: number;
+    /**
+     * Those that were set for it.
+     */
+    limits?: Limits;
     createdAt: Time;
     /**
      * The agent that created it, as it calls itself. It may restart it, and the session ends with its connection.
@@ -550,6 +554,10 @@ export interface AttachedExecution {
      */
     position?: number;
     /**
+     * While it is queued, the next of its session, and has to wait because as many executions of agents run as may at a time (agents.json): how many of other sessions come before it, with those that run.
+     */
+    waitsBehind?: number;
+    /**
      * Where its records divide: those below this number are in the journal, and none of them is sent after this answer; those from it on come as execute/output after this answer, and none was sent before. So output/read from 0 up to this number, and what is notified, are together every record once. (output/read goes on beyond it where there is more by then: what it returns from this number on is left aside.)
      */
     nextSeq: number;
@@ -581,6 +589,25 @@ export interface SessionChangedParams {
     status: SessionStatus;
     reason?: string;
 }
+/**
+ * New limits of a session; those that are not named stay. An agent may lower those of its own session.
+ */
+export interface LimitsSetParams {
+    sessionId: ChosenId;
+    limits: Limits;
+}
+/**
+ * The limits that are set for the session now. `afterRestart`: those of the call that hold once its kernel has started again; the others hold at once.
+ */
+export interface LimitsSetResult {
+    limits: Limits;
+    afterRestart: LimitName[];
+}
+/**
+ * A field of Limits.
+ */
+export type LimitName =
+    "memoryBytes" | "processCount" | "cpuCores" | "cpuSeconds" | "openFiles" | "fileSizeBytes" | "diskBytes" | "wallSeconds";
 /**
  * Code to run. Executions of a session run one after the other.
  */
@@ -736,12 +763,16 @@ export interface Frame {
  */
 export type ExecutionState = "queued" | "running" | "finished";
 /**
- * An execution changed its state. `position` counts the executions of the session that come before it, with the running one. It is sent once, when the execution is queued; execution/get has the present one. The message goes to the client that asked for the execution and to those attached to its session; every user receives what an agent runs, with the agent's name, and its output.
+ * An execution changed its state. `position` counts the executions of the session that come before it, with the running one. It is sent when the execution is queued, and with `waitsBehind` when it begins to wait for its turn; execution/get has the present ones. The message goes to the client that asked for the execution and to those attached to its session; every user receives what an agent runs, with the agent's name, and its output.
  */
 export interface ExecuteChangedParams {
     executionId: ChosenId;
     state: ExecutionState;
     position?: number;
+    /**
+     * While it is queued, the next of its session, and has to wait because as many executions of agents run as may at a time (agents.json): how many of other sessions come before it, with those that run.
+     */
+    waitsBehind?: number;
     /**
      * Of an agent's execution.
      */
@@ -898,6 +929,10 @@ export interface ExecutionInfo {
      * While queued: how many executions of the session come before it now, with the running one.
      */
     position?: number;
+    /**
+     * While it is queued, the next of its session, and has to wait because as many executions of agents run as may at a time (agents.json): how many of other sessions come before it, with those that run.
+     */
+    waitsBehind?: number;
     /**
      * As execute was given it. Absent of what an earlier sidecar ran.
      */
@@ -1097,7 +1132,23 @@ export interface RuleSpec {
     arguments?: ArgumentMatchers;
     host?: HostPattern;
     expiresAt?: Time;
+    /**
+     * Of an allow rule: how many actions it still allows.
+     */
+    uses?: number;
+    tests?: RuleTests;
 }
+/**
+ * Arguments of actions that a rule has to match, and that it must not. With one that comes out otherwise the rule is refused when it is added; one of a file is as if it were not there if it allows, and holds if it denies, and a user is told.
+ */
+export interface RuleTests {
+    match?: TestArguments;
+    noMatch?: TestArguments;
+}
+/**
+ * Each as a call has them.
+ */
+export type TestArguments = JsonObject[];
 /**
  * A host of the network: a name (example.org), the names below one (*.example.org), or an address (192.0.2.1, [2001:db8::1]); with :443, at this port alone. In ASCII; case does not matter. No pattern covers a whole top-level domain.
  */
@@ -1140,6 +1191,11 @@ export interface Rule {
     executionId?: ChosenId;
     createdAt?: Time;
     expiresAt?: Time;
+    /**
+     * Of an allow rule: how many actions it still allows.
+     */
+    uses?: number;
+    tests?: RuleTests;
 }
 /**
  * The source line that makes the call. The text comes from cellgate's record of the cell; which line it is, the code itself reported. Absent when it reported none.
@@ -1493,7 +1549,7 @@ export interface RecordEntry {
     seq: number;
     time: Time;
     /**
-     * What happened: action.decided, action.ended, execution.started, execution.ended, kernel.started, kernel.ended, policy.added, policy.removed, session.created, session.closed, login.ended, files.changed, files.restored; about the record itself: record.gap, record.pruned.
+     * What happened: action.decided, action.ended, execution.started, execution.ended, kernel.started, kernel.ended, policy.added, policy.removed, session.created, session.closed, login.ended, files.changed, files.restored, limits.changed, secret.set, secret.deleted, secret.used; about the record itself: record.gap, record.pruned.
      */
     type: string;
     /**
@@ -1875,11 +1931,79 @@ export interface PolicyExplainResult {
     reason: string;
 }
 /**
+ * What a secret is called: in ${secret:NAME}, and in CELLGATE_SECRET_NAME of the environment.
+ */
+export type SecretName = string;
+/**
+ * user: for all workspaces of this user. workspace: for this one, where it hides a user's one of the same name.
+ */
+export type SecretScope = "user" | "workspace";
+/**
+ * Where the value is. stored: with cellgate, encrypted. command: a program prints it. file: in a file of NAME=value lines. environment: in CELLGATE_SECRET_NAME, where cellgate was started.
+ */
+export type SecretSource = "stored" | "command" | "file" | "environment";
+/**
+ * Keeps a secret, in the place of what had the name: one of `value`, `command` and `file`.
+ */
+export interface SecretSetParams {
+    name: SecretName;
+    /**
+     * Default user.
+     */
+    scope?: SecretScope;
+    value?: string;
+    /**
+     * A program and its arguments, without a shell: what it prints, without the last line break, is the value. It runs outside every sandbox, when the secret is needed for the first time in a sidecar's life, for 60 seconds at most.
+     */
+    command?: string[];
+    /**
+     * Read when the secret is needed.
+     */
+    file?: Path;
+}
+/**
+ * A secret without its value, which no message ever has.
+ */
+export interface SecretInfo {
+    name: SecretName;
+    scope: SecretScope;
+    source: SecretSource;
+    /**
+     * The command, or the file.
+     */
+    from?: VisibleLine;
+    /**
+     * The tool servers whose configuration names it.
+     */
+    usedBy: ServerName[];
+    setAt?: Time;
+    /**
+     * In the last 30 days.
+     */
+    lastUsedAt?: Time;
+}
+/**
+ * By name; of those that have one, the workspace's first.
+ */
+export interface SecretListResult {
+    secrets: SecretInfo[];
+}
+/**
+ * The secret to forget.
+ */
+export interface SecretDeleteParams {
+    name: SecretName;
+    /**
+     * Default user.
+     */
+    scope?: SecretScope;
+}
+/**
  * How to reach an MCP server, in the form that `mcpServers` of MCP clients and `servers` of VS Code share: a command to start, or a URL. Never both.
  */
 export type McpServerConfig = StdioServerConfig | HttpServerConfig;
 /**
- * A program that speaks MCP on stdio. ${VAR}, ${VAR:-default} and ${workspaceFolder} expand after the yes.
+ * A program that speaks MCP on stdio. ${VAR}, ${VAR:-default}, ${secret:NAME} and ${workspaceFolder} expand after the yes.
  */
 export interface StdioServerConfig {
     type?: "stdio";

@@ -42,6 +42,8 @@ import type {
     KernelListResult,
     KernelVariablesParams,
     KernelVariablesResult,
+    LimitsSetParams,
+    LimitsSetResult,
     NoParams,
     Null,
     OutputReadParams,
@@ -66,6 +68,10 @@ import type {
     RecordVerifyParams,
     RecordVerifyResult,
     Rule,
+    SecretDeleteParams,
+    SecretInfo,
+    SecretListResult,
+    SecretSetParams,
     SessionAttachResult,
     SessionChangedParams,
     SessionCreateParams,
@@ -146,6 +152,14 @@ export interface Requests {
     "policy/parse": { params: PolicyParseParams; result: PolicyParseResult };
     /** What a rule would have covered lately. Nothing is added. */
     "policy/preview": { params: PolicyPreviewParams; result: PolicyPreviewResult };
+    /** Changes limits of a session. An agent can only lower those of its own. */
+    "limits/set": { params: LimitsSetParams; result: LimitsSetResult };
+    /** Keeps a secret, or where to get it. */
+    "secret/set": { params: SecretSetParams; result: SecretInfo };
+    /** The secrets: their names and sources, and who uses them. Never a value. */
+    "secret/list": { params: NoParams; result: SecretListResult };
+    /** Forgets a secret. Servers that run with it keep it until they end. */
+    "secret/delete": { params: SecretDeleteParams; result: Empty };
     /** The narrowest allow rule that covers some past actions. Nothing is added. */
     "policy/suggest": { params: PolicySuggestParams; result: PolicyParseResult };
     /** Why an action would be allowed, asked or denied. */

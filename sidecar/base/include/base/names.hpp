@@ -11,6 +11,9 @@ bool is_identifier(std::string_view name);
 // Throws Error{invalid_params} unless it is one; `what` says in the message what kind of name it is ("session id").
 void require_identifier(std::string_view name, std::string_view what);
 
+// As variables of the environment are called: letters, digits and _, at most 128, of which the first is no digit.
+bool is_variable_name(std::string_view name);
+
 // 128 random bits from the system, as 32 hexadecimal digits.
 std::string random_id();
 

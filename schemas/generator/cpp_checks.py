@@ -36,7 +36,6 @@ CONDITIONS_CHECKED_ELSEWHERE = {
     "Action",  # gate/payload.cpp: what each kind of action has
     "ApprovalRespondParams",  # gate/answers.cpp: an edit answers one approval
     "PackagesInstallParams",  # packages/requirements.cpp, whose grammar is pip's
-    "SecretSetParams",  # service/handlers_secrets.cpp: one of three sources
     "PolicyAddParams",  # gate/policy_engine.cpp: what each scope needs
 }
 FIELDS_CHECKED_ELSEWHERE = {

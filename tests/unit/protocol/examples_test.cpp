@@ -113,8 +113,6 @@ const std::set<std::string> known{
     "policy.add: uses of a deny rule",
     "policy.preview: an allow rule for everything",
     "policy.preview: nothing that the value may be",
-    "secret.set: no source",
-    "secret.set: two sources",
     "toolServers.add: a sandbox for what runs elsewhere",
     "toolServers.add: nothing to start",
     "tools.call: arguments as text",

@@ -60,6 +60,11 @@ def field_line(name, schema, needed):
     return f"{line} {words}" if words and len(line) + len(words) + 1 <= 120 else line
 
 
+def alias_lines(name, kind):
+    line = f"---@alias {name} {kind}"
+    return [line] if len(line) <= 120 else [f"---@alias {name}"] + [f"---| {each}" for each in kind.split("|")]
+
+
 def files(contract):
     """File names below the repository to their texts."""
     out = ["---@meta", "-- Made from schemas/ by `schemas/generate.py clients`; a change belongs there.", ""]
@@ -70,6 +75,6 @@ def files(contract):
             out.append(f"---@class {name}")
             out += [field_line(field, part, needed) for field, part in fields.items()]
         else:
-            out.append(f"---@alias {name} {type_of(schema)}")
+            out += alias_lines(name, type_of(schema))
         out.append("")
     return {"editors/neovim/lua/cellgate/types.lua": "\n".join(out).rstrip("\n") + "\n"}

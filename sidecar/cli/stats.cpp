@@ -1,5 +1,4 @@
-// `cellgate stats`: figures of the workspace's sidecar. It comes as a user, who alone may ask, and only to a sidecar of
-// its own version: an older one would end for it.
+// `cellgate stats`: figures of the workspace's sidecar.
 
 #include "protocol/messages/stats.hpp"
 
@@ -7,8 +6,8 @@
 #include "base/escape_unprintable.hpp"
 #include "base/json_scan.hpp"
 #include "commands.hpp"
-#include "daemon/connect.hpp"
 #include "record_text.hpp"
+#include "running_sidecar.hpp"
 #include "workspace_client.hpp"
 
 #include <fmt/format.h>
@@ -18,8 +17,6 @@
 namespace cellgate::cli {
 
 namespace {
-
-constexpr Duration answer_timeout = std::chrono::seconds(5);
 
 struct StatsArguments {
     std::string workspace = ".";
@@ -60,26 +57,11 @@ void print(const protocol::StatsResult& stats) {
 }
 
 Task<void> show_stats(async::Loop* loop, daemon::InstancePaths paths, StatsArguments* arguments) {
-    const std::string workspace = escape_unprintable(paths.workspace);
-    std::optional<daemon::SidecarConnection> found =
-        co_await daemon::join_workspace(*loop, paths, protocol::Role::agent, answer_timeout);
-    if (found && found->silent) {
-        throw daemon::no_answer(paths, found->sidecar.pid);
-    }
-    if (found && found->stream && found->sidecar.version != CELLGATE_VERSION) {
-        throw Error(ErrorCode::internal_error,
-                    fmt::format("cellgate {} runs for {}, and this is {}", escape_unprintable(found->sidecar.version),
-                                workspace, CELLGATE_VERSION),
-                    "ask with that version");
-    }
-    if (found && found->stream) {
-        found = co_await daemon::join_workspace(*loop, paths, protocol::Role::user, answer_timeout);
-    }
-    if (!found || !found->stream) {
-        fmt::print("no sidecar runs for {}\n", workspace);
+    std::unique_ptr<ByteStream> stream = co_await join_running_sidecar(loop, std::move(paths));
+    if (!stream) {
         co_return;
     }
-    WorkspaceClient client(std::move(found->stream));
+    WorkspaceClient client(std::move(stream));
     const protocol::StatsResult stats = co_await client.call<protocol::Stats>();
     if (arguments->json) {
         fmt::print("{}\n", to_json(stats));

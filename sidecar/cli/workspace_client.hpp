@@ -18,22 +18,22 @@ class WorkspaceClient {
         : peer_(std::make_shared<protocol::FramedConnection>(std::move(stream), protocol::Framing::content_length),
                 protocol::Dialect::editor) {}
 
-    // A method without params, once.
+    // Once.
     template <class Method>
-    Task<typename Method::Result> call() {
+    Task<typename Method::Result> call(typename Method::Params params = {}) {
         tasks_.spawn(peer_.run());
-        co_return co_await finally(ask<Method>(), end());
+        co_return co_await finally(ask<Method>(std::move(params)), end());
     }
 
   private:
     template <class Method>
-    Task<typename Method::Result> ask() {
+    Task<typename Method::Result> ask(typename Method::Params asked) {
         protocol::InitializeParams params;
         params.client_info = {"cellgate command line", CELLGATE_VERSION};
         params.process_id.value = ::getpid();
         co_await peer_.call<protocol::Initialize>(std::move(params));
+        typename Method::Result result = co_await peer_.call<Method>(std::move(asked));
         const Empty nothing;
-        typename Method::Result result = co_await peer_.call<Method>(nothing);
         peer_.notify<protocol::Exit>(nothing);
         co_return result;
     }

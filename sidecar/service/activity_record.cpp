@@ -297,6 +297,15 @@ void ActivityRecord::session_changed(const protocol::SessionChangedParams& chang
     }
 }
 
+void ActivityRecord::limits_changed(const protocol::LimitsSetParams& set, const std::optional<gate::Agent>& agent) {
+    append({{},
+            "limits.changed",
+            agent ? by_agent : by_user,
+            set.session_id,
+            std::nullopt,
+            RawJson::checked(fmt::format(R"({{"limits":{}}})", to_json(set.limits)))});
+}
+
 void ActivityRecord::execution_changed(const session::Execution& execution) {
     const char* actor = execution.agent ? by_agent : by_user;
     if (execution.state == protocol::ExecutionState::running) {

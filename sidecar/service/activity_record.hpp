@@ -39,6 +39,7 @@ class ActivityRecord final : public gate::RecordSink {
     void session_started(const protocol::SessionInfo& session);
     void session_closed(const std::string& session_id);
     void session_changed(const protocol::SessionChangedParams& changed);
+    void limits_changed(const protocol::LimitsSetParams& set, const std::optional<gate::Agent>& agent);
     void execution_changed(const session::Execution& execution);
     void rule_added(const protocol::Rule& rule);
     void rule_removed(const std::string& rule_id);

@@ -1,10 +1,12 @@
 #include "agent_limits.hpp"
 
 #include "config_file.hpp"
+#include "sandbox/limits.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <string_view>
+#include <thread>
 
 namespace cellgate::service {
 
@@ -16,18 +18,20 @@ constexpr std::string_view how_to_get_more = "ask for less, or leave it out; a u
                                              "agents.json (docs/limits.md), or run it in a session of theirs";
 
 constexpr const char* may_hold =
-    "It may hold timeoutSeconds, memoryBytes and cpuSeconds, each a number; or remove the file.";
+    "It may hold timeoutSeconds, memoryBytes, cpuSeconds and executions, each a number; or remove the file.";
 
 struct File {
     static constexpr bool closed = true;
     std::optional<double> timeout_seconds;
     std::optional<std::int64_t> memory_bytes;
     std::optional<std::int64_t> cpu_seconds;
+    std::optional<std::int64_t> executions;
     template <class Self, class Visit>
     static void fields(Self& self, Visit& visit) {
         visit("timeoutSeconds", self.timeout_seconds);
         visit("memoryBytes", self.memory_bytes);
         visit("cpuSeconds", self.cpu_seconds);
+        visit("executions", self.executions);
     }
 };
 
@@ -54,15 +58,34 @@ std::uint64_t whole(const std::string& path, const char* name, std::int64_t numb
 
 } // namespace
 
-AgentLimits::AgentLimits() : memory_bytes(std::min(max_memory_bytes, sandbox::default_memory_bytes())) {}
+AgentLimits::AgentLimits()
+    : memory_bytes(std::min(max_memory_bytes, sandbox::default_memory_bytes())),
+      executions(std::max<std::size_t>(2, std::thread::hardware_concurrency() / 2)) {}
 
-sandbox::Limits AgentLimits::limits_of(sandbox::Limits asked) const {
+protocol::Limits AgentLimits::limits_of(protocol::Limits asked) const {
     asked.memory_bytes = at_most("limits.memoryBytes", asked.memory_bytes, memory_bytes);
-    asked.cpu_seconds = at_most("limits.cpuSeconds", asked.cpu_seconds, cpu_seconds);
+    asked.cpu_seconds = at_most("limits.cpuSeconds", asked.cpu_seconds, static_cast<double>(cpu_seconds));
     if (asked.process_count) {
-        at_most("limits.processCount", asked.process_count, sandbox::default_process_count);
+        at_most("limits.processCount", asked.process_count, static_cast<std::int64_t>(sandbox::default_process_count));
     }
+    asked.wall_seconds = timeout_of("limits.wallSeconds", asked.wall_seconds, std::nullopt);
     return asked;
+}
+
+void require_lower(const protocol::Limits& change, const protocol::Limits& present) {
+    const auto require = [](const char* name, const auto& asked, const auto& most) {
+        if (asked && most) {
+            at_most(name, asked, *most);
+        }
+    };
+    require("limits.memoryBytes", change.memory_bytes, present.memory_bytes);
+    require("limits.processCount", change.process_count, present.process_count);
+    require("limits.cpuCores", change.cpu_cores, present.cpu_cores);
+    require("limits.cpuSeconds", change.cpu_seconds, present.cpu_seconds);
+    require("limits.openFiles", change.open_files, present.open_files);
+    require("limits.fileSizeBytes", change.file_size_bytes, present.file_size_bytes);
+    require("limits.diskBytes", change.disk_bytes, present.disk_bytes);
+    require("limits.wallSeconds", change.wall_seconds, present.wall_seconds);
 }
 
 double AgentLimits::timeout_of(const char* name, std::optional<double> asked, std::optional<double> of_session) const {
@@ -83,6 +106,9 @@ AgentLimits read_agent_limits(const std::string& path) {
     }
     if (asked.cpu_seconds) {
         limits.cpu_seconds = whole(path, "cpuSeconds", *asked.cpu_seconds);
+    }
+    if (asked.executions) {
+        limits.executions = whole(path, "executions", *asked.executions);
     }
     return limits;
 }

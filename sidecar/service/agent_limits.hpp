@@ -2,8 +2,10 @@
 // `AgentLimits` is the default and the maximum of the limits of an agent's sessions and executions. A user sets them in
 // the file `agents.json` of cellgate's configuration directory, which no cell can see.
 
-#include "sandbox/limits.hpp"
+#include "protocol/messages/sessions.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -13,19 +15,25 @@ struct AgentLimits {
     double timeout_seconds = 300;     // of an execution
     std::uint64_t memory_bytes = 0;   // of a session of the agent's own
     std::uint64_t cpu_seconds = 3600; // of each process of such a session
+    std::size_t executions = 0;       // of all agents in the workspace at a time
 
-    // Memory: 8 GiB, or a user's default if that is lower.
+    // Memory: 8 GiB, or a user's default if that is lower. Executions: half as many as there are processors, and at
+    // least two.
     AgentLimits();
 
-    // `asked`, with the defaults for missing fields. Throws Error{limit_exceeded} if a field exceeds the maximum.
-    sandbox::Limits limits_of(sandbox::Limits asked) const;
+    // `asked` of a session, with the defaults for missing fields. Throws Error{limit_exceeded} if a field exceeds the
+    // maximum.
+    protocol::Limits limits_of(protocol::Limits asked) const;
     // The same for the timeout of an execution; `name`: of the parameter, for the error; `of_session`: the limit that a
     // user gave to each execution of the session.
     double timeout_of(const char* name, std::optional<double> asked, std::optional<double> of_session) const;
 };
 
+// Throws Error{limit_exceeded} unless each limit that `change` names is at most the present one.
+void require_lower(const protocol::Limits& change, const protocol::Limits& present);
+
 // A missing file means the defaults. Throws Error{config_invalid} unless the file is
-// {"timeoutSeconds": …, "memoryBytes": …, "cpuSeconds": …}, each field optional.
+// {"timeoutSeconds": …, "memoryBytes": …, "cpuSeconds": …, "executions": …}, each field optional.
 AgentLimits read_agent_limits(const std::string& path);
 
 } // namespace cellgate::service

@@ -38,6 +38,7 @@ void ClientHub::execution_changed(const session::Execution& execution, std::opti
     changed.execution_id = execution.id;
     changed.state = execution.state;
     changed.position = position;
+    changed.waits_behind = execution.waits_behind();
     if (execution.agent) {
         changed.session_id = execution.session_id;
         changed.agent = execution.agent->name;

@@ -52,8 +52,9 @@ struct Executions {
         require_open_to(*session);
         if (client.role != protocol::Role::user) {
             const bool of_a_user = !session->options().agent;
-            params.timeout_seconds = sidecar.agent_limits.timeout_of(
-                "timeoutSeconds", params.timeout_seconds, of_a_user ? session->options().wall_seconds : std::nullopt);
+            params.timeout_seconds =
+                sidecar.agent_limits.timeout_of("timeoutSeconds", params.timeout_seconds,
+                                                of_a_user ? session->options().limits.wall_seconds : std::nullopt);
         }
         if (params.execution_id) {
             sidecar.sessions.require_new_execution(*params.execution_id);
@@ -103,6 +104,7 @@ struct Executions {
         info.session_id = execution.session_id;
         info.state = execution.state;
         info.position = found->first->position(execution);
+        info.waits_behind = execution.waits_behind();
         info.code = execution.params.code;
         info.agent = gate::name_of(execution.agent);
         if (execution.state == protocol::ExecutionState::finished) {

@@ -1,4 +1,4 @@
-// session/*.
+// session/*, limits/set.
 
 #include "base/names.hpp"
 #include "handlers.hpp"
@@ -8,27 +8,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 namespace cellgate::service {
 
 namespace {
 
 constexpr std::string_view agent_prefix = "agent-";
-
-sandbox::Limits for_sandbox(const protocol::Limits& asked) {
-    sandbox::Limits limits;
-    limits.memory_bytes = asked.memory_bytes;
-    limits.process_count = asked.process_count;
-    if (asked.cpu_seconds) { // the system counts whole ones
-        limits.cpu_seconds = static_cast<std::uint64_t>(std::ceil(*asked.cpu_seconds));
-    }
-    limits.cpu_cores = asked.cpu_cores;
-    limits.open_files = asked.open_files;
-    limits.file_bytes = asked.file_size_bytes;
-    limits.disk_bytes = asked.disk_bytes;
-    return limits;
-}
 
 constexpr std::size_t max_added_paths = 100;
 
@@ -109,14 +94,9 @@ struct Sessions {
                 sandbox::without_tilde(*params.sandbox->config_file, sidecar.workspace.environment));
             options.settings = co_await read_settings(sidecar.loop, std::move(file));
         }
-        if (params.limits) {
-            options.limits = for_sandbox(*params.limits);
-            options.wall_seconds = params.limits->wall_seconds;
-        }
+        options.limits = params.limits.value_or(options.limits);
         if (client.role != protocol::Role::user) {
             options.limits = sidecar.agent_limits.limits_of(options.limits);
-            options.wall_seconds =
-                sidecar.agent_limits.timeout_of("limits.wallSeconds", options.wall_seconds, std::nullopt);
         }
         Progress progress(client.peer, params.work_done_token, "Starting the kernel");
         const std::shared_ptr<session::Session> session = co_await sidecar.sessions.create(std::move(options));
@@ -141,6 +121,7 @@ struct Sessions {
         result.session = session->info();
         for (const std::shared_ptr<session::Execution>& execution : session->executions()) {
             result.executions.push_back({execution->id, execution->state, session->position(*execution),
+                                         execution->waits_behind(),
                                          client.outputs.first_unsent(execution->id, execution->journal.next_seq()),
                                          execution->params.cell, gate::name_of(execution->agent)});
         }
@@ -170,6 +151,22 @@ struct Sessions {
         co_return session->info();
     }
 
+    Task<protocol::LimitsSetResult> set_limits(protocol::LimitsSetParams params) {
+        const std::shared_ptr<session::Session> session = sidecar.sessions.find(params.session_id);
+        if (client.role != protocol::Role::user) {
+            if (!session->belongs_to(client.id)) {
+                client.refuse("an agent can lower the limits only of a session that it created");
+            }
+            sidecar.agent_limits.limits_of(params.limits);
+            require_lower(params.limits, session->options().limits);
+        }
+        protocol::LimitsSetResult result;
+        result.after_restart = co_await session->set_limits(params.limits);
+        result.limits = session->options().limits;
+        sidecar.activity.limits_changed(params, client.agent);
+        co_return result;
+    }
+
     Task<Empty> interrupt(protocol::SessionParams params) {
         const std::shared_ptr<session::Session> session = sidecar.sessions.find(params.session_id);
         if (client.role != protocol::Role::user && !session->runs_for(client.id)) {
@@ -197,6 +194,8 @@ void add_session_handlers(SidecarServices& sidecar, Client& client) {
         [handlers](protocol::SessionParams params) { return handlers->attach(std::move(params)); });
     client.peer.on_request<protocol::SessionRestart>(
         [handlers](protocol::SessionRestartParams params) { return handlers->restart(std::move(params)); });
+    client.peer.on_request<protocol::LimitsSet>(
+        [handlers](protocol::LimitsSetParams params) { return handlers->set_limits(std::move(params)); });
     client.peer.on_request<protocol::SessionInterrupt>(
         [handlers](protocol::SessionParams params) { return handlers->interrupt(std::move(params)); });
     client.peer.on_request<protocol::SessionClose>(

@@ -38,6 +38,10 @@ void SessionEvents::on_execution_changed(const session::Execution& execution, st
     }
 }
 
+void SessionEvents::on_execution_waits(const session::Execution& execution, std::optional<std::int64_t> position) {
+    clients_.execution_changed(execution, position);
+}
+
 void SessionEvents::on_output(const session::Execution& execution, const protocol::OutputRecord& record) {
     clients_.output(execution, record);
 }

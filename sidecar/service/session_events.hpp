@@ -31,6 +31,7 @@ class SessionEvents final : public session::SessionObserver {
     }
     void on_session_changed(const protocol::SessionChangedParams& changed) override;
     void on_execution_changed(const session::Execution& execution, std::optional<std::int64_t> position) override;
+    void on_execution_waits(const session::Execution& execution, std::optional<std::int64_t> position) override;
     void on_output(const session::Execution& execution, const protocol::OutputRecord& record) override;
     void on_progress(const session::Execution& execution, const protocol::ExecuteProgressParams& progress) override;
     Task<std::optional<std::string>> ask_input(session::ClientId client, protocol::InputRequestParams params) override;

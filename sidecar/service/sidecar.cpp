@@ -90,6 +90,7 @@ struct Sidecar::Impl {
     packages::Installs installs;
     TrustedServers trusted_servers;
     IdleTracker idle_tracker;
+    session::ExecutionTurns turns; // of agents
     SessionEvents events;
     session::SessionServices session_services;
     SessionTable sessions;
@@ -126,9 +127,10 @@ Sidecar::Impl::Impl(async::Loop& loop_, SidecarOptions options)
                                           clients.notify_users<protocol::ToolServersLoginEnded>(ended);
                                       }}),
       installs(loop, gate, directories, workspace.path, workspace.environment), trusted_servers(registry, gate),
-      idle_tracker(loop.clock()), events(clients, idle_tracker, ledger.get(), activity, changes, stats),
-      session_services{loop,   loop.clock(), gate,     registry.dispatcher(), *network,
-                       events, directories,  journals, workspace.path,        workspace.environment},
+      idle_tracker(loop.clock()), turns(agent_limits.executions),
+      events(clients, idle_tracker, ledger.get(), activity, changes, stats),
+      session_services{loop,     loop.clock(), gate,           registry.dispatcher(), *network, events, directories,
+                       journals, turns,        workspace.path, workspace.environment},
       sessions(session_services, workspace, events),
       services{loop, workspace,    agent_limits, outlives_clients, sessions, journals, crash_recovery, idle_tracker,
                gate, elicitations, registry,     trusted_servers,  installs, activity, changes,        stats} {

@@ -41,7 +41,12 @@ void ExecutionRun::begin() {
     grants.execution_id = execution_->id;
     grants.mode = params.approvals.value_or(protocol::ApprovalMode::ask);
     grants.hosts = params.allowed_domains.value_or(std::vector<std::string>{});
-    grants.on_pending = [execution = execution_](std::size_t pending) { execution->clock.set_pending(pending); };
+    grants.on_pending = [execution = execution_](std::size_t pending) {
+        execution->clock.set_pending(pending);
+        if (execution->turn) {
+            execution->turn->set_waits_for_user(pending > 0);
+        }
+    };
     context_.services.gate.begin_execution(std::move(grants));
     takes_input_ = true;
     if (params.timeout_seconds) {

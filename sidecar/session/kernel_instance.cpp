@@ -135,7 +135,7 @@ sandbox::Profile KernelInstance::make_profile(const jupyter::KernelChoice& choic
     made.workspace = context.services.workspace;
     made.session_dir = temp_dir.path;
     made.read_only = jupyter::folders_of(choice);
-    made.limits = context.options.limits;
+    made.limits = limits_of_sandbox(context.options.limits);
     if (proxy) {
         made.proxy = path_of(proxy_socket);
         made.allowed_hosts = egress::allowed_hosts(context.services.gate, {context.options.id, std::nullopt});

@@ -46,7 +46,7 @@ struct KernelInstance {
     TaskScope serving;                    // of both
     sandbox::Profile profile;
     std::shared_ptr<const sandbox::KernelMounts> mounts; // in a sandbox
-    std::unique_ptr<sandbox::ControlGroup> group;        // that the kernel is in, where one is available
+    std::shared_ptr<sandbox::ControlGroup> group;        // that the kernel is in, where one is available
     std::unique_ptr<const LanguageSupport> language;
     std::unique_ptr<jupyter::Kernel> kernel;
     bool interrupt_by_signal = false;

@@ -5,8 +5,8 @@
 
 #include "jupyter/kernel.hpp"
 #include "protocol/messages/executions.hpp"
+#include "protocol/messages/sessions.hpp"
 #include "sandbox/control_group.hpp"
-#include "sandbox/limits.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -21,7 +21,7 @@ struct LimitExceeded {
 
 class KernelLimits {
   public:
-    KernelLimits(const sandbox::Limits& limits, Clock& clock, const std::string& vmstat)
+    KernelLimits(const protocol::Limits& limits, Clock& clock, const std::string& vmstat)
         : limits_(limits), clock_(clock), vmstat_(vmstat) {}
 
     // A new kernel was started: records the number of kills; the next inspect() takes place whenever it comes.
@@ -34,7 +34,7 @@ class KernelLimits {
   private:
     std::uint64_t kills(const sandbox::ControlGroup* group) const;
 
-    const sandbox::Limits& limits_;
+    const protocol::Limits& limits_;
     Clock& clock_;
     const std::string& vmstat_;
     std::optional<Instant> inspected_at_;

@@ -9,6 +9,7 @@
 #include "kernel_instance.hpp"
 #include "kernel_limits.hpp"
 #include "output_records.hpp"
+#include "session/session_limits.hpp"
 
 #include <fmt/format.h>
 
@@ -83,6 +84,9 @@ protocol::SessionInfo Session::info() const {
     }
     info.execution_count = latest_.execution_count;
     info.queue_length = static_cast<std::int64_t>(queue_.size());
+    if (any_of(options_.limits)) {
+        info.limits = options_.limits;
+    }
     info.created_at = to_rfc3339(created_at_);
     info.agent = gate::name_of(options_.agent);
     return info;
@@ -120,9 +124,8 @@ std::shared_ptr<Execution> Session::enqueue(protocol::ExecuteParams params, Clie
     if (agent && !options_.agent) {
         require_single_agent(*agent);
     }
-    if (options_.wall_seconds) {
-        params.timeout_seconds =
-            std::min(params.timeout_seconds.value_or(*options_.wall_seconds), *options_.wall_seconds);
+    if (const std::optional<double>& most = options_.limits.wall_seconds) {
+        params.timeout_seconds = std::min(params.timeout_seconds.value_or(*most), *most);
     }
     auto execution =
         std::make_shared<Execution>(id, std::move(params), client, options_.id, services_.journals, services_.clock);
@@ -148,6 +151,9 @@ Task<void> Session::run_queue() {
         co_await kernel_ready_.wait();
         const std::shared_ptr<Execution> next = queue_.next();
         if (next) {
+            co_await take_turn(next);
+        }
+        if (next && queue_.next() == next) {
             co_await services_.observer.before_execution(next);
         }
         // The kernel may be lost again, or the execution cancelled, before this task had its turn.
@@ -155,6 +161,19 @@ Task<void> Session::run_queue() {
             co_await run(queue_.take());
         }
     }
+}
+
+Task<void> Session::take_turn(std::shared_ptr<Execution> next) {
+    if (!next->agent) {
+        co_return;
+    }
+    next->turn = services_.turns.ask([this] { queue_changed_.notify(); });
+    if (next->turn->has_come()) {
+        co_return;
+    }
+    services_.observer.on_execution_waits(*next, queue_.position(*next));
+    const auto is_over = [&next] { return !next->turn || next->turn->has_come(); };
+    co_await queue_changed_.until(is_over);
 }
 
 Task<void> Session::run(std::shared_ptr<Execution> execution) {
@@ -238,6 +257,8 @@ void Session::finish(const std::shared_ptr<Execution>& execution, protocol::Exec
     result.waited_seconds = to_seconds(execution->clock.waited());
     execution->result = std::move(result);
     execution->state = protocol::ExecutionState::finished;
+    execution->turn.reset();
+    queue_changed_.notify(); // it may have waited for its turn
     execution->journal.retire();
     services_.gate.end_execution(execution->id);
     if (instance_ && instance_->proxy) {

@@ -5,9 +5,11 @@
 #include "kernel_limits.hpp"
 #include "sandbox/explain.hpp"
 #include "session/session.hpp"
+#include "session/session_limits.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 
 namespace cellgate::session {
@@ -111,6 +113,32 @@ Task<void> Session::restart(std::shared_ptr<const sandbox::Settings> settings, s
     if (kernel_failure_) {
         throw *kernel_failure_;
     }
+}
+
+Task<std::vector<protocol::LimitName>> Session::set_limits(protocol::Limits change) {
+    require_open();
+    const protocol::Limits limits = with_changed(options_.limits, change);
+    const std::shared_ptr<KernelInstance> instance = instance_;
+    const std::shared_ptr<sandbox::ControlGroup> group = instance ? instance->group : nullptr;
+    const sandbox::Limits started = instance ? instance->profile.limits : sandbox::Limits{};
+    const sandbox::GroupLimits held = group ? group->holds() : sandbox::GroupLimits{};
+    std::vector<protocol::LimitName> later = after_restart(change, started, held);
+    sandbox::GroupLimits at_once = sandbox::group_limits(limits_of_sandbox(limits));
+    if (std::find(later.begin(), later.end(), protocol::LimitName::memory_bytes) != later.end()) {
+        at_once.memory_bytes.reset();
+    }
+    if (std::find(later.begin(), later.end(), protocol::LimitName::process_count) != later.end()) {
+        at_once.process_count.reset();
+    }
+    std::function<void()> work = [&] {
+        launcher_->check_limits(limits_of_sandbox(limits));
+        if (group) {
+            group->change(at_once);
+        }
+    };
+    co_await shielded(services_.loop.run_blocking(std::move(work)));
+    options_.limits = with_changed(options_.limits, change);
+    co_return later;
 }
 
 void Session::require_restartable() const {

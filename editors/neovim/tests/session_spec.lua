@@ -80,6 +80,32 @@ it("session: how far a call is belongs to its execution until the call ends", fu
   shows("running")
 end)
 
+it("session: an agent's execution that waits for its turn says behind how many", function()
+  local fake = start()
+  local here = fake.connect("/tmp")
+  fake.answers["execution/get"] = function()
+    return { executionId = "x", sessionId = "agent-1", state = "queued", code = "1" }
+  end
+  local function changed(more)
+    fake:notify(
+      "execute/changed",
+      vim.tbl_extend("force", { executionId = "x", sessionId = "agent-1", agent = "Ada", state = "queued" }, more)
+    )
+  end
+  local describe = require("cellgate.execution_state").describe
+  local function shows(words)
+    wait(function()
+      return here.executions.x and describe(here.executions.x) == words
+    end, words)
+  end
+  changed({ position = 0 })
+  shows("Ada: queued")
+  changed({ position = 0, waitsBehind = 3 })
+  shows("Ada: queued, 3 of other agents before it")
+  changed({ state = "running" })
+  shows("Ada: running")
+end)
+
 it("session: records that come while the journal is read are not doubled and not lost", function()
   local fake = start()
   fake.answers["session/list"] = function()

@@ -30,6 +30,8 @@ export interface Execution {
     over?: true;
     /** While queued: how many came before it when it was queued. */
     position?: number;
+    /** While it waits for its turn: how many executions of other agents come before it. */
+    waitsBehind?: number;
     /** When this window heard of its start, in milliseconds; absent when it began before that. */
     startedAt?: number;
     /** How far a tool call is that it waits for, by the MCP server. */
@@ -76,14 +78,14 @@ export class Executions implements Disposable {
         private readonly keepsChanges: () => boolean = () => true,
     ) {
         this.subscriptions = [
-            sidecar.onNotification("execute/changed", ({ executionId, state, position, sessionId, agent }) => {
+            sidecar.onNotification("execute/changed", ({ executionId, state, position, waitsBehind, sessionId, agent }) => {
                 // Only of an agent's is the session reattached. It is reattached from its queuing on, so from its first record.
                 if (sessionId) {
                     const live = state === "queued" ? 0 : undefined;
                     this.add({ id: executionId, sessionId, agent, state: runningUntilResult(state) }, live);
                 }
                 const entry = this.entries.get(executionId);
-                if (entry) void this.move(entry, state, position);
+                if (entry) void this.move(entry, state, { position, waitsBehind });
                 else void this.fetchUnknown(executionId);
             }),
             sidecar.onNotification("execute/output", ({ executionId, ...record }) => {
@@ -218,14 +220,14 @@ export class Executions implements Disposable {
         }
     }
 
-    private addAttached(sessionId: string, { executionId, state, position, nextSeq, cell, agent }: AttachedExecution): void {
+    private addAttached(sessionId: string, { executionId, state, position, waitsBehind, nextSeq, cell, agent }: AttachedExecution): void {
         const over = state === "finished" || undefined;
         const entry = this.add({ id: executionId, sessionId, cell, agent, state: runningUntilResult(state), over, position }, nextSeq);
         // The answer may be older than what is known of it.
         entry.execution.over ??= over;
         entry.live = nextSeq;
         for (const following of entry.followers) following.catchUp(nextSeq);
-        void this.move(entry, state, position);
+        void this.move(entry, state, { position, waitsBehind });
     }
 
     /** On a new connection: what was lost, and what became of what had not ended. */
@@ -282,7 +284,7 @@ export class Executions implements Disposable {
         return entry;
     }
 
-    private async move(entry: Entry, state: Execution["state"], position: number | undefined): Promise<void> {
+    private async move(entry: Entry, state: Execution["state"], before: Pick<Execution, "position" | "waitsBehind">): Promise<void> {
         const { execution } = entry;
         if (state === "finished") {
             // The reply to `execute` brings the result to who asked; others fetch it.
@@ -292,14 +294,15 @@ export class Executions implements Disposable {
         if (execution.state === "finished") return;
         if (state === "running" && execution.state === "queued") execution.startedAt = Date.now();
         execution.state = state;
-        execution.position = position;
+        execution.position = before.position;
+        execution.waitsBehind = before.waitsBehind;
         this.changed.fire(execution);
     }
 
     private finish(entry: Entry, how: Pick<Execution, "result" | "problem">): void {
         const { execution } = entry;
         if (execution.state === "finished") return;
-        Object.assign(execution, how, { state: "finished", over: true, position: undefined });
+        Object.assign(execution, how, { state: "finished", over: true, position: undefined, waitsBehind: undefined });
         this.changed.fire(execution);
         for (const following of entry.followers) following.maybeEnd();
         for (const tell of entry.onFinished.splice(0)) tell();

@@ -3,7 +3,7 @@
 import { Emitter, type Disposable, type Event } from "vscode-jsonrpc/node";
 import { kindOf } from "./client/errors";
 import type { Sidecar } from "./client/sidecar";
-import type { SessionCreateParams, SessionInfo, SessionRestartParams } from "./protocol/messages";
+import type { LimitsSetParams, LimitsSetResult, SessionCreateParams, SessionInfo, SessionRestartParams } from "./protocol/messages";
 
 export type Session = SessionInfo & {
     /** Why it has its status, such as how the kernel died. */
@@ -70,6 +70,13 @@ export class Sessions implements Disposable {
 
     async restart(params: SessionRestartParams): Promise<void> {
         this.put(await this.byUs(params.sessionId, this.sidecar.request("session/restart", params)));
+    }
+
+    async setLimits(params: LimitsSetParams): Promise<LimitsSetResult> {
+        const result = await this.sidecar.request("limits/set", params);
+        const session = this.sessions.get(params.sessionId);
+        if (session) this.put({ ...session, limits: result.limits });
+        return result;
     }
 
     async interrupt(sessionId: string): Promise<void> {

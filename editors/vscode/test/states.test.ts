@@ -18,6 +18,11 @@ const result = (more: Partial<ExecuteResult>): ExecuteResult => ({
 const finished = (more: Partial<ExecuteResult>) => says({ state: "finished", result: result(more) });
 const says = (more: Partial<Execution>) => stateOf({ id: "e", sessionId: "s", state: "queued", ...more }, 60_000);
 
+test("an agent's execution that waits for its turn says behind how many", () => {
+    assert.equal(says({ position: 0 }), "$(watch) queued");
+    assert.equal(says({ position: 0, waitsBehind: 3 }), "$(watch) queued, 3 of other agents before it");
+});
+
 test("a duration has the unit that it needs", () => {
     const seconds = [0.0004, 0.94, 0.951, 59.94, 59.96, 3599, 3600, 7325];
     assert.deepEqual(seconds.map(duration), [

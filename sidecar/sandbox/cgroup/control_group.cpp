@@ -309,32 +309,37 @@ void set_limit(const std::string& folder, const char* name, const std::string& v
 }
 
 // Swapped memory counts too, or there is none. A system without swap, or that does not count it, has no such file.
-void limit_memory(const GroupPlace& place, const std::string& folder, std::uint64_t bytes) {
+// `before`: the limit that the group has, if any.
+void limit_memory(const GroupPlace& group, std::uint64_t bytes, std::optional<std::uint64_t> before) {
     const std::string value = std::to_string(bytes);
-    if (place.version == GroupVersion::two) {
-        set_limit(folder, "memory.max", value);
-        if (fs::exists(folder + "/memory.swap.max")) {
-            set_limit(folder, "memory.swap.max", "0");
+    if (group.version == GroupVersion::two) {
+        set_limit(group.folder, "memory.max", value);
+        if (fs::exists(group.folder + "/memory.swap.max")) {
+            set_limit(group.folder, "memory.swap.max", "0");
         }
         return;
     }
-    set_limit(folder, "memory.limit_in_bytes", value);
-    if (fs::exists(folder + "/memory.memsw.limit_in_bytes")) {
-        set_limit(folder, "memory.memsw.limit_in_bytes", value);
+    std::vector<const char*> names{"memory.limit_in_bytes"};
+    if (const char* with_swap = "memory.memsw.limit_in_bytes"; fs::exists(group.folder + "/" + with_swap)) {
+        const bool raised = before && bytes > *before; // it is never less than the other one
+        names.insert(raised ? names.begin() : names.end(), with_swap);
+    }
+    for (const char* name : names) {
+        set_limit(group.folder, name, value);
     }
 }
 
 // In a tenth of a second they may use as much of it, on all processors together.
-void limit_processors(const GroupPlace& place, const std::string& folder, double cores) {
+void limit_processors(const GroupPlace& group, double cores) {
     constexpr long period = 100'000; // microseconds
     constexpr long least = 1'000;    // that the system takes
     const long quota = std::max(least, std::lround(cores * period));
-    if (place.version == GroupVersion::two) {
-        set_limit(folder, "cpu.max", fmt::format("{} {}", quota, period));
+    if (group.version == GroupVersion::two) {
+        set_limit(group.folder, "cpu.max", fmt::format("{} {}", quota, period));
         return;
     }
-    set_limit(folder, "cpu.cfs_period_us", std::to_string(period));
-    set_limit(folder, "cpu.cfs_quota_us", std::to_string(quota));
+    set_limit(group.folder, "cpu.cfs_period_us", std::to_string(period));
+    set_limit(group.folder, "cpu.cfs_quota_us", std::to_string(quota));
 }
 
 } // namespace
@@ -387,26 +392,21 @@ std::unique_ptr<ControlGroup> ControlGroup::make(const GroupPlaces& places, cons
                     give_to_groups_below(place.folder);
                 }
             }
-            return folder;
+            return GroupPlace{place.version, folder};
         };
         if (with_memory) {
-            group->memory_folder_ = make_folder(*places.memory);
-            group->memory_version_ = places.memory->version;
-            limit_memory(*places.memory, group->memory_folder_, *limits.memory_bytes);
-            group->holds_.memory_bytes = limits.memory_bytes;
+            group->memory_ = make_folder(*places.memory);
         }
         if (with_processes) {
-            set_limit(make_folder(*places.processes), "pids.max", std::to_string(*limits.process_count));
-            group->holds_.process_count = limits.process_count;
+            group->processes_ = make_folder(*places.processes);
         }
         if (with_processors) {
-            const std::string folder = make_folder(*places.processors);
+            group->processors_ = make_folder(*places.processors);
             if (places.processors->version == GroupVersion::two) {
                 set_limit(places.processors->folder, "cgroup.subtree_control", "+cpu");
             }
-            limit_processors(*places.processors, folder, *limits.cpu_cores);
-            group->holds_.cpu_cores = limits.cpu_cores;
         }
+        group->change(limits);
     } catch (const Error& error) {
         problem = error.message;
         return nullptr;
@@ -438,6 +438,31 @@ void ControlGroup::make_folder(const std::string& parent, const std::string& nam
     throw Error(ErrorCode::sandbox_unavailable, fmt::format("the control group {} is removed again and again", folder));
 }
 
+void ControlGroup::change(const GroupLimits& limits) {
+    const GroupLimits before = holds();
+    const auto note = [this](auto GroupLimits::* limit, const auto& value) {
+        const std::lock_guard lock(mutex_);
+        holds_.*limit = value;
+    };
+    if (limits.memory_bytes && !memory_.folder.empty()) {
+        limit_memory(memory_, *limits.memory_bytes, before.memory_bytes);
+        note(&GroupLimits::memory_bytes, limits.memory_bytes);
+    }
+    if (limits.process_count && !processes_.folder.empty()) {
+        set_limit(processes_.folder, "pids.max", std::to_string(*limits.process_count));
+        note(&GroupLimits::process_count, limits.process_count);
+    }
+    if (limits.cpu_cores && !processors_.folder.empty()) {
+        limit_processors(processors_, *limits.cpu_cores);
+        note(&GroupLimits::cpu_cores, limits.cpu_cores);
+    }
+}
+
+GroupLimits ControlGroup::holds() const {
+    const std::lock_guard lock(mutex_);
+    return holds_;
+}
+
 ControlGroup::~ControlGroup() {
     for (const std::string& folder : folders_) {
         // Who has ended leaves its group a moment later.
@@ -450,42 +475,43 @@ ControlGroup::~ControlGroup() {
 }
 
 std::vector<std::string> ControlGroup::layers() const {
+    const GroupLimits holds = this->holds();
     std::vector<std::string> layers;
-    if (holds_.memory_bytes) {
+    if (holds.memory_bytes) {
         layers.emplace_back("memory-cgroup");
     }
-    if (holds_.process_count) {
+    if (holds.process_count) {
         layers.emplace_back("process-cgroup");
     }
-    if (holds_.cpu_cores) {
+    if (holds.cpu_cores) {
         layers.emplace_back("processor-cgroup");
     }
     return layers;
 }
 
 std::uint64_t ControlGroup::memory_kills() const {
-    if (memory_folder_.empty()) {
+    if (memory_.folder.empty()) {
         return 0;
     }
     return value_in(
-        text_of(memory_folder_ + (memory_version_ == GroupVersion::two ? "/memory.events" : "/memory.oom_control")),
+        text_of(memory_.folder + (memory_.version == GroupVersion::two ? "/memory.events" : "/memory.oom_control")),
         "oom_kill");
 }
 
 bool ControlGroup::memory_limit_was_met() const {
-    if (memory_folder_.empty()) {
+    if (memory_.folder.empty()) {
         return false;
     }
-    if (memory_version_ == GroupVersion::two) {
-        return value_in(text_of(memory_folder_ + "/memory.events"), "oom") > 0;
+    if (memory_.version == GroupVersion::two) {
+        return value_in(text_of(memory_.folder + "/memory.events"), "oom") > 0;
     }
     // How often it was met (memory.failcnt) is not counted by every kernel. The most that was used comes as near to it
     // as memory is charged in one go.
     constexpr std::uint64_t charged_at_once = std::uint64_t{1} << 20;
     for (const char* name : {"/memory.max_usage_in_bytes", "/memory.memsw.max_usage_in_bytes"}) {
-        std::istringstream file(text_of(memory_folder_ + name));
+        std::istringstream file(text_of(memory_.folder + name));
         std::uint64_t most = 0;
-        if (file >> most && most + charged_at_once >= *holds_.memory_bytes) {
+        if (file >> most && most + charged_at_once >= *holds().memory_bytes) {
             return true;
         }
     }

@@ -145,6 +145,10 @@ void BwrapLauncher::check() {
     available_bwrap(environment_);
 }
 
+void BwrapLauncher::check_limits(const Limits& limits) const {
+    apply_limits(limits); // to a group that nothing runs in
+}
+
 Launch BwrapLauncher::wrap(async::Command command, const Profile& profile) {
     const Bwrap bwrap = available_bwrap(environment_);
     KernelMounts mounts = plan_kernel_mounts(profile, environment_);

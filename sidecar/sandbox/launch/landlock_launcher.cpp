@@ -103,6 +103,12 @@ void LandlockLauncher::check() {
     }
 }
 
+void LandlockLauncher::check_limits(const Limits& limits) const {
+    limit_arguments_without_namespaces(limits);
+    Launch tried;
+    add_hold_of_group(tried, apply_limits(limits));
+}
+
 Launch LandlockLauncher::wrap(async::Command command, const Profile& profile) {
     check();
     ResourceLimits hold = apply_limits(profile.limits);

@@ -20,6 +20,7 @@ class LandlockLauncher : public Launcher {
 
     void check() override;
     Launch wrap(async::Command command, const Profile& profile) override;
+    void check_limits(const Limits& limits) const override;
     async::ExitStatus exit_of(async::ExitStatus outer) const override { return exit_of_helper(outer); }
 
   private:

@@ -14,6 +14,7 @@ class NoneLauncher : public Launcher {
 
     void check() override {}
     Launch wrap(async::Command command, const Profile& profile) override;
+    void check_limits(const Limits& limits) const override;
     async::ExitStatus exit_of(async::ExitStatus outer) const override { return outer; }
 
   private:

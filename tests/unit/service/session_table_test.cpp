@@ -92,8 +92,10 @@ struct Fixture {
     WorkspaceChanges changes{loop.clock(), run_inline, {folder.path / "changes", folder.path}, activity, {}};
     Stats stats{loop.clock(), activity};
     SessionEvents events{clients, idle_tracker, nullptr, activity, changes, stats};
-    session::SessionServices services{loop,   loop.clock(), gate,     registry.dispatcher(), *network,
-                                      events, directories,  journals, workspace.path,        workspace.environment};
+    session::ExecutionTurns turns{1};
+    session::SessionServices services{
+        loop,     loop.clock(), gate,           registry.dispatcher(), *network, events, directories,
+        journals, turns,        workspace.path, workspace.environment};
     SessionTable sessions{services, workspace, events};
     Texts outcomes;
     TaskScope tasks;

@@ -22,7 +22,7 @@ struct Machine {
 
     const TempFolder folder;
     const std::string vmstat = folder.path / "vmstat";
-    const sandbox::Limits limits;
+    const protocol::Limits limits;
     FakeClock clock;
     KernelLimits kernel_limits{limits, clock, vmstat};
 };

@@ -28,6 +28,7 @@ struct Recorder final : SessionObserver {
         statuses.push_back(changed.status);
         happened.set();
     }
+    void on_execution_waits(const Execution&, std::optional<std::int64_t>) override {}
     void on_execution_changed(const Execution& execution, std::optional<std::int64_t> position) override {
         if (position) {
             positions[execution.id].push_back(*position);
@@ -168,8 +169,10 @@ struct Fixture {
     Recorder recorder;
     store::Journals journals{folder, run_inline};
     std::unique_ptr<egress::Network> network = egress::make_system_network(loop);
-    SessionServices services{loop,     loop.clock(), gate,       registry.dispatcher(), *network, recorder, directories,
-                             journals, workspace,    environment};
+    ExecutionTurns turns{1};
+    SessionServices services{loop,     loop.clock(), gate,        registry.dispatcher(),
+                             *network, recorder,     directories, journals,
+                             turns,    workspace,    environment};
     std::unique_ptr<Session> session;
     std::vector<std::string> outcomes;
     TaskScope others;

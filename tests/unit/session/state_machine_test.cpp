@@ -25,6 +25,10 @@ using ExecutionPtr = std::shared_ptr<Execution>;
 struct Recorder final : SessionObserver {
     Task<void> before_execution(std::shared_ptr<const Execution> /*execution*/) override { co_return; }
     void on_session_changed(const protocol::SessionChangedParams&) override { happened.set(); }
+    void on_execution_waits(const Execution& execution, std::optional<std::int64_t>) override {
+        changes.push_back(execution.id + ":waits" + std::to_string(execution.waits_behind().value_or(0)));
+        happened.set();
+    }
     void on_execution_changed(const Execution& execution, std::optional<std::int64_t> position) override {
         const std::string suffix = position ? std::to_string(*position) : "";
         changes.push_back(execution.id + ":" + names[static_cast<int>(execution.state)] + suffix);
@@ -92,6 +96,12 @@ struct Fixture {
         params.timeout_seconds = timeout;
         return session->enqueue(std::move(params), client);
     }
+    ExecutionPtr execute_of(const gate::Agent& agent, const std::string& id, const std::string& code) {
+        protocol::ExecuteParams params;
+        params.execution_id = id;
+        params.code = code;
+        return session->enqueue(std::move(params), agent.client, agent);
+    }
     Task<void> until(std::function<bool()> condition) {
         while (!condition()) {
             recorder.happened.reset();
@@ -144,8 +154,10 @@ struct Fixture {
     std::vector<std::string> outcomes;
     TaskScope others;
     std::unique_ptr<egress::Network> network = egress::make_system_network(loop);
-    SessionServices services{loop,     clock,     gate,       registry.dispatcher(), *network, recorder, directories,
-                             journals, workspace, environment};
+    ExecutionTurns turns{1};
+    SessionServices services{loop,     clock,     gate,        registry.dispatcher(),
+                             *network, recorder,  directories, journals,
+                             turns,    workspace, environment};
 };
 
 Task<void> changes_in_order(Fixture* fixture) {
@@ -173,6 +185,34 @@ Task<void> changes_in_order(Fixture* fixture) {
                                                "a:running",  "a:finished", "b:running", "b:finished", "c:running",
                                                "c:finished", "d:finished", "e:running", "e:finished"};
     CHECK(fixture->recorder.changes == expected);
+}
+
+Task<void> agents_take_turns(Fixture* fixture) {
+    std::unique_ptr<ExecutionTurns::Turn> elsewhere = fixture->turns.ask([] {});
+    const ExecutionPtr first = fixture->execute("first", "print first"); // a user's needs none
+    co_await first->finished.wait();
+    CHECK(first->result.status == ExecutionStatus::ok);
+    const gate::Agent agent{2, "an agent"};
+    const ExecutionPtr a = fixture->execute_of(agent, "a", "print a");
+    const ExecutionPtr b = fixture->execute_of(agent, "b", "print b");
+    const auto waits = [](const ExecutionPtr& execution) {
+        return [&execution] { return execution->waits_behind().has_value(); };
+    };
+    co_await fixture->until(waits(a));
+    CHECK(a->waits_behind() == 1);
+    CHECK(a->state == ExecutionState::queued);
+    CHECK_FALSE(b->waits_behind());
+    CHECK_FALSE(co_await fixture->session->cancel(a, 5s, false)); // what waits can be taken out of the queue
+    CHECK(a->result.status == ExecutionStatus::cancelled);
+    co_await fixture->until(waits(b));
+    elsewhere.reset();
+    co_await b->finished.wait();
+    CHECK(b->result.status == ExecutionStatus::ok);
+    const std::vector<std::string> expected = {"first:queued0", "first:running", "first:finished", "a:queued0",
+                                               "b:queued1",     "a:waits1",      "a:finished",     "b:waits1",
+                                               "b:running",     "b:finished"};
+    CHECK(fixture->recorder.changes == expected);
+    CHECK(fixture->turns.ask([] {})->has_come()); // none was kept
 }
 
 Task<void> timeout_interrupts(Fixture* fixture) {
@@ -348,6 +388,11 @@ Task<void> long_queue(Fixture* fixture) {
 TEST_CASE("a queue runs in order, positions are sent once, and an error stops what its client queued behind it") {
     Fixture fixture;
     fixture.run(changes_in_order(&fixture));
+}
+
+TEST_CASE("an agent's execution waits for its turn, and a user's does not") {
+    Fixture fixture;
+    fixture.run(agents_take_turns(&fixture));
 }
 
 TEST_CASE("at its timeout an execution is interrupted; the time in the queue does not count") {

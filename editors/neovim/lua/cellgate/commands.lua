@@ -1,9 +1,11 @@
 -- `commands` is the table of `:Cellgate` and its subcommands, from which the help is made.
 local approval_windows = require("cellgate.approval_windows")
 local approvals = require("cellgate.approvals")
+local at_cursor = require("cellgate.at_cursor")
 local cells = require("cellgate.cells")
 local changes_list = require("cellgate.changes_list")
 local kernel_lists = require("cellgate.kernel_lists")
+local limits = require("cellgate.limits")
 local logins = require("cellgate.logins")
 local new_rule = require("cellgate.new_rule")
 local notify = require("cellgate.notify")
@@ -26,41 +28,9 @@ local M = {}
 ---@field act fun(arguments: string[], command: table): string? problem
 ---@field complete? fun(): string[]
 
-local function current_buffer()
-  return vim.api.nvim_get_current_buf()
-end
-
-local function row()
-  return vim.api.nvim_win_get_cursor(0)[1] - 1
-end
-
-local function here()
-  return session.of(workspace.root(current_buffer()))
-end
-
--- The execution whose output is at the cursor, or in the cell of the cursor.
-local function execution_here()
-  local buffer = current_buffer()
-  local found = places.at(buffer, row())
-  if not found then
-    local cell = cells.at(buffer, row())
-    for at = cell and cell.first or 0, cell and cell.last or -1 do
-      found = found or places.at(buffer, at)
-    end
-  end
-  return found
-end
-
+local current_buffer, row, here = at_cursor.buffer, at_cursor.row, at_cursor.session
+local execution_here, kernel_here = at_cursor.execution, at_cursor.kernel
 local no_execution = "no cell that ran is at the cursor"
-
-local function kernel_here()
-  local buffer = current_buffer()
-  if vim.b[buffer].cellgate_root then
-    -- One of our own windows.
-    return vim.b[buffer].cellgate_session or "default"
-  end
-  return workspace.session(workspace.language(buffer, cells.at(buffer, row()))) or "default"
-end
 
 local function told(words)
   return function(problem)
@@ -420,10 +390,18 @@ M.all = {
     end,
   },
   kernels = {
-    does = "Lists the kernels that can be started, and those that run.",
+    does = "Lists the kernels that run, with what they use, and those that can be started.",
     act = function()
       kernel_lists.kernels(workspace.root(current_buffer()))
     end,
+  },
+  limits = {
+    does = "Shows the limits of the kernel, or changes them: `:Cellgate limits memory=4G timeout=60`.",
+    arguments = "[limit=value ...]",
+    act = function(arguments)
+      return limits.act(workspace.root(current_buffer()), kernel_here(), arguments)
+    end,
+    complete = limits.words,
   },
   inspect = { does = "Shows what the kernel knows of the word at the cursor.", act = inspect },
   variables = {

@@ -21,6 +21,9 @@ function M.describe(execution)
   elseif execution.input then
     return agent .. "reads a line: :Cellgate input", "DiagnosticWarn"
   elseif execution.state == "queued" then
+    if execution.waits_behind then
+      return ("%squeued, %d of other agents before it"):format(agent, execution.waits_behind), "Comment"
+    end
     local before = session.all[execution.root]:before(execution)
     return agent .. "queued" .. (before > 0 and (", %d before it"):format(before) or ""), "Comment"
   elseif execution.state == "running" then

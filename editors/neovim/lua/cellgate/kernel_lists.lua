@@ -1,4 +1,5 @@
 -- `kernel_lists` is the lists of executions, of kernels, and of a kernel's variables.
+local limits = require("cellgate.limits")
 local list_window = require("cellgate.list_window")
 local session = require("cellgate.session")
 
@@ -76,6 +77,38 @@ function M.variables(root, session_id)
   })
 end
 
+-- A session, and what it uses now.
+---@param stats SessionStats
+local function session_words(stats)
+  local words = { ("session %s: %s"):format(stats.sessionId, stats.status) }
+  if stats.agent then
+    words[#words + 1] = "agent " .. stats.agent
+  end
+  if stats.queueLength > 0 then
+    words[#words + 1] = ("%d waiting"):format(stats.queueLength)
+  end
+  if stats.processorSeconds then
+    words[#words + 1] = ("%.1f s of processor time"):format(stats.processorSeconds)
+    words[#words + 1] = limits.bytes_words(stats.memoryBytes)
+    words[#words + 1] = ("%d process%s"):format(stats.processes, stats.processes == 1 and "" or "es")
+  end
+  return table.concat(words, ", ")
+end
+
+---@param kernel KernelInfo
+local function kernel_row(kernel)
+  return {
+    text = ("%s  %s, %s%s"):format(
+      kernel.name,
+      kernel.displayName,
+      kernel.language,
+      kernel.problem and ": " .. kernel.problem or ""
+    ),
+    id = "kernel " .. kernel.name,
+    group = kernel.problem and "Comment" or nil,
+  }
+end
+
 ---@param root string
 function M.kernels(root)
   local here = session.of(root)
@@ -83,25 +116,23 @@ function M.kernels(root)
     name = "kernels",
     root = root,
     events = { "CellgateKernel" },
-    read = list_window.by_request(here, "kernel/list", {}, function(result)
+    read = function(done)
       local rows = {}
-      for id, status in vim.spairs(here.kernels) do
-        rows[#rows + 1] = { text = ("session %s: %s"):format(id, status), id = id, group = "Title" }
+      local function read_kernels(problem)
+        if problem then
+          return done(problem)
+        end
+        list_window.by_request(here, "kernel/list", {}, function(result)
+          return vim.list_extend(rows, vim.tbl_map(kernel_row, result.kernels))
+        end)(done)
       end
-      for _, kernel in ipairs(result.kernels) do
-        rows[#rows + 1] = {
-          text = ("%s  %s, %s%s"):format(
-            kernel.name,
-            kernel.displayName,
-            kernel.language,
-            kernel.problem and ": " .. kernel.problem or ""
-          ),
-          id = "kernel " .. kernel.name,
-          group = kernel.problem and "Comment" or nil,
-        }
-      end
-      return rows
-    end),
+      list_window.by_request(here, "stats", {}, function(stats)
+        for _, each in ipairs(stats.sessions) do
+          rows[#rows + 1] = { text = session_words(each), id = each.sessionId, group = "Title" }
+        end
+        return rows
+      end)(read_kernels)
+    end,
     keys = {},
   })
 end

@@ -14,6 +14,7 @@ local rpc = require("cellgate.rpc")
 ---@field own? boolean its result comes as an answer to us
 ---@field state "queued"|"running"|"finished"|"lost"
 ---@field position? integer
+---@field waits_behind? integer
 ---@field outputs cellgate.Outputs
 ---@field next_seq integer the number of the next record
 ---@field result? ExecuteResult
@@ -125,7 +126,7 @@ Executions["on execute/changed"] = function(self, params, peer)
       end
     end)
   end
-  execution.position = params.position
+  execution.position, execution.waits_behind = params.position, params.waitsBehind
   if params.state == "running" then
     execution.began = vim.uv.hrtime()
   end

@@ -64,6 +64,7 @@ function Reattaching:found(peer, session_id, each)
   end
   local execution = known or self:remember(each.executionId, session_id, { cell = each.cell, agent = each.agent })
   execution.state, execution.position, execution.problem = each.state, each.position, nil
+  execution.waits_behind = each.waitsBehind
   execution.outputs = outputs.new()
   execution.next_seq, execution.unread, execution.superseded = each.nextSeq, each.nextSeq, each.superseded
   -- What comes from now on follows what the journal has until now.

@@ -338,7 +338,15 @@
 ---@field afterRestart LimitName[]
 
 --- A field of Limits.
----@alias LimitName "memoryBytes"|"processCount"|"cpuCores"|"cpuSeconds"|"openFiles"|"fileSizeBytes"|"diskBytes"|"wallSeconds"
+---@alias LimitName
+---| "memoryBytes"
+---| "processCount"
+---| "cpuCores"
+---| "cpuSeconds"
+---| "openFiles"
+---| "fileSizeBytes"
+---| "diskBytes"
+---| "wallSeconds"
 
 --- Code to run. Executions of a session run one after the other.
 ---@class ExecuteParams

@@ -14,7 +14,8 @@ export function duration(seconds: number): string {
 
 /** In one line, with an icon; `now` in milliseconds. */
 export function stateOf(execution: Execution, now: number): string {
-    const { state, position, startedAt, result, problem } = execution;
+    const { state, position, waitsBehind, startedAt, result, problem } = execution;
+    if (state === "queued" && waitsBehind) return `$(watch) queued, ${waitsBehind} of other agents before it`;
     if (state === "queued") return position ? `$(watch) queued, ${position} before it` : "$(watch) queued";
     if (state === "running") {
         const time = startedAt === undefined ? "running" : `${Math.floor((now - startedAt) / 1000)} s`;

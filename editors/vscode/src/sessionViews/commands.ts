@@ -11,6 +11,7 @@ import type { Session } from "../sessions";
 import { label } from "../text";
 import { revealCell } from "./cellOf";
 import { ownerOf, statusOf } from "./labels";
+import { setLimits } from "./setLimits";
 
 export function sessionCommands(cellgate: Cellgate): vscode.Disposable {
     const { sessions } = cellgate;
@@ -20,6 +21,7 @@ export function sessionCommands(cellgate: Cellgate): vscode.Disposable {
         interruptSession: ({ sessionId }: Session) => sessions.interrupt(sessionId),
         restartSession: ({ sessionId }: Session) => confirmAndRestart(sessions, sessionId),
         closeSession: (session: Session) => close(cellgate, session),
+        setLimits: (session: Session) => setLimits(cellgate, session),
         cancelWaiting: (session?: Session) => cancelWaiting(cellgate, session),
         showCell: ({ execution }: { execution: Execution }) => revealCell(cellgate, execution),
     };

@@ -12,7 +12,7 @@ export function sessionViews(cellgate: Cellgate): vscode.Disposable {
     return vscode.Disposable.from(
         tree,
         new StatusBar(cellgate),
-        vscode.window.createTreeView("cellgate.sessions", { treeDataProvider: tree }),
+        tree.view,
         sessionCommands(cellgate),
     );
 }

@@ -1,4 +1,4 @@
-// `SessionTree` is the view of sessions: each with its running execution and its queue.
+// `SessionTree` is the view of sessions: each with what it uses, its running execution and its queue.
 
 import * as vscode from "vscode";
 import type { Cellgate } from "../cellgate";
@@ -7,36 +7,68 @@ import type { Execution } from "../executions";
 import type { Session } from "../sessions";
 import { label } from "../text";
 import { placeOf } from "./cellOf";
+import { Figures } from "./figures";
 import { iconOf, ownerOf, statusOf, weaknessOf } from "./labels";
 
 /** A session is what its commands are given; of an execution they need no more than itself. */
-type Node = Session | { execution: Execution };
+type Node = Session | { execution: Execution } | { figures: string };
+
+const figuresMilliseconds = 2000;
 
 export class SessionTree implements vscode.TreeDataProvider<Node>, vscode.Disposable {
     private readonly changed = new vscode.EventEmitter<undefined>();
     readonly onDidChangeTreeData = this.changed.event;
+    readonly view: vscode.TreeView<Node>;
+    private readonly figures = new Figures();
+    private timer: NodeJS.Timeout | undefined;
     private readonly subscriptions: vscode.Disposable;
 
     constructor(private readonly cellgate: Cellgate) {
+        this.view = vscode.window.createTreeView("cellgate.sessions", { treeDataProvider: this });
         this.subscriptions = vscode.Disposable.from(
             cellgate.sessions.onDidChange(() => this.changed.fire(undefined)),
             cellgate.executions.onDidChange(() => this.changed.fire(undefined)),
+            this.view.onDidChangeVisibility(() => this.look()),
+            cellgate.sidecar.onDidConnect(() => this.look()),
         );
     }
 
     dispose(): void {
+        clearTimeout(this.timer);
         this.subscriptions.dispose();
         this.changed.dispose();
     }
 
     getChildren(node?: Node): Node[] {
         if (!node) return this.cellgate.sessions.all();
-        if ("execution" in node) return [];
-        return this.cellgate.executions.unfinished(node.sessionId).map((execution) => ({ execution }));
+        if ("execution" in node || "figures" in node) return [];
+        const figures = this.figures.of(node.sessionId);
+        const executions = this.cellgate.executions.unfinished(node.sessionId).map((execution) => ({ execution }));
+        return figures === undefined ? executions : [{ figures }, ...executions];
+    }
+
+    /** At what the sessions use, again and again while the view is seen and there are any. */
+    private look(): void {
+        clearTimeout(this.timer);
+        const { sidecar, sessions } = this.cellgate;
+        if (!this.view.visible) return;
+        const again = () => {
+            this.timer = setTimeout(() => this.look(), figuresMilliseconds);
+        };
+        if (sessions.all().length === 0) {
+            again();
+            return;
+        }
+        sidecar.request("stats", {}).then((stats) => {
+            this.figures.add(stats, performance.now() / 1000);
+            this.changed.fire(undefined);
+            again();
+        }, () => undefined); // the next connection looks
     }
 
     getTreeItem(node: Node): vscode.TreeItem | Promise<vscode.TreeItem> {
         if ("execution" in node) return this.executionItem(node.execution);
+        if ("figures" in node) return figuresItem(node.figures);
         return sessionItem(node, this.cellgate.executions.unfinished(node.sessionId).some(queued));
     }
 
@@ -45,6 +77,15 @@ export class SessionTree implements vscode.TreeDataProvider<Node>, vscode.Dispos
         await this.cellgate.executions.codeOf(execution).catch(() => undefined);
         return executionItem(execution);
     }
+}
+
+function figuresItem(figures: string): vscode.TreeItem {
+    const item = new vscode.TreeItem("");
+    item.description = figures;
+    item.iconPath = new vscode.ThemeIcon("pulse");
+    item.tooltip = "What the session's processes use, every two seconds";
+    item.accessibilityInformation = { label: figures.replace(/[▁-█]+ ?/g, "") };
+    return item;
 }
 
 const queued = ({ state }: Execution) => state === "queued";

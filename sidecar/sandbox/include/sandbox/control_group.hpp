@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -52,9 +53,13 @@ class ControlGroup {
     // Removes it, when nothing runs in it any more; else, and after a crash, the janitor removes it.
     ~ControlGroup();
 
+    // Gives those of the limits that it has new values. Throws Error{sandbox_unavailable} when the system refuses one,
+    // such as less memory than its processes use; those before it in GroupLimits hold then. May be called off the loop.
+    void change(const GroupLimits& limits);
+
     const std::vector<std::string>& folders() const { return folders_; }
-    const GroupLimits& holds() const { return holds_; } // the limits that it does have
-    std::vector<std::string> layers() const;            // "memory-cgroup", "process-cgroup", "processor-cgroup"
+    GroupLimits holds() const;               // the limits that it does have
+    std::vector<std::string> layers() const; // "memory-cgroup", "process-cgroup", "processor-cgroup"
 
     // How many of its processes the system ended for want of memory so far.
     std::uint64_t memory_kills() const;
@@ -68,9 +73,12 @@ class ControlGroup {
     std::vector<std::string> folders_;
     std::vector<std::unique_ptr<async::CleanupRegistration>> cleanups_; // one for each folder
     std::vector<UniqueFd> locks_; // one for each folder: as long as it is held, no other process removes the folder
+    mutable std::mutex mutex_;    // of holds_
     GroupLimits holds_;
-    GroupVersion memory_version_ = GroupVersion::two;
-    std::string memory_folder_;
+    // Where each limit is.
+    GroupPlace memory_;
+    GroupPlace processes_;
+    GroupPlace processors_;
 };
 
 } // namespace cellgate::sandbox

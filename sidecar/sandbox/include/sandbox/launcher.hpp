@@ -27,6 +27,9 @@ class Launcher {
     // Error{sandbox_unavailable} for a limit that the system cannot enforce.
     virtual Launch wrap(async::Command command, const Profile& profile) = 0;
 
+    // Throws the Error{sandbox_unavailable} that wrap() would throw for these limits. May be called off the loop.
+    virtual void check_limits(const Limits& limits) const = 0;
+
     // How the wrapped command ended, given how the process around it did.
     virtual async::ExitStatus exit_of(async::ExitStatus outer) const = 0;
 };

@@ -6,10 +6,13 @@
 #include "gate/agent.hpp"
 #include "protocol/messages/executions.hpp"
 #include "session/execution_clock.hpp"
+#include "session/execution_turns.hpp"
 #include "store/journal.hpp"
 #include "store/journals.hpp"
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 
 namespace cellgate::session {
@@ -36,9 +39,15 @@ struct Execution {
     StopReason stop = StopReason::none;
     store::Journal journal;
     ExecutionClock clock;
+    std::unique_ptr<ExecutionTurns::Turn> turn;       // of an agent's: from when it is the next one to its end
     std::optional<std::vector<protocol::Note>> notes; // while it runs
     protocol::ExecuteResult result;                   // once finished
     Event finished;
+
+    // How many come before it, when it waits for its turn.
+    std::optional<std::int64_t> waits_behind() const {
+        return turn && !turn->has_come() ? std::optional(turn->behind()) : std::nullopt;
+    }
 };
 
 } // namespace cellgate::session

@@ -43,6 +43,10 @@ class Session final : public jupyter::KernelListener, public tools::CallerIdenti
     // Throws Error{busy} during another restart and Error{config_invalid} for paths that cannot be shown: then nothing
     // changed. Also throws what start() throws: then the session is dead until it is restarted.
     Task<void> restart(std::shared_ptr<const sandbox::Settings> settings, sandbox::Additions additions);
+    // Changes the limits that are named. Returns those of them that hold after a restart; the others hold at once, of
+    // executions those that are sent from now on. Throws Error{sandbox_unavailable}, and none changed, where the system
+    // could not enforce them.
+    Task<std::vector<protocol::LimitName>> set_limits(protocol::Limits change);
     // Interrupts the running execution; queued ones stay.
     void interrupt();
     // Ends the kernel; all unfinished executions end as killed or cancelled, with `reason`. A start() in progress must
@@ -98,6 +102,8 @@ class Session final : public jupyter::KernelListener, public tools::CallerIdenti
     Task<void> watch_kernel(std::shared_ptr<KernelInstance> instance);
 
     Task<void> run_queue();
+    // Returns when it may run, or is not in the queue any more.
+    Task<void> take_turn(std::shared_ptr<Execution> next);
     Task<void> run(std::shared_ptr<Execution> execution);
     void lend_kernel(const gate::Agent& agent);
     void finish(const std::shared_ptr<Execution>& execution, protocol::ExecuteResult result);

@@ -9,7 +9,6 @@
 #include "gate/gate.hpp"
 #include "protocol/messages/sessions.hpp"
 #include "sandbox/isolation.hpp"
-#include "sandbox/limits.hpp"
 #include "sandbox/settings.hpp"
 #include "session/execution.hpp"
 #include "store/directories.hpp"
@@ -31,6 +30,8 @@ struct SessionObserver {
     virtual Task<void> before_execution(std::shared_ptr<const Execution> execution) = 0;
     virtual void on_session_changed(const protocol::SessionChangedParams& changed) = 0;
     virtual void on_execution_changed(const Execution& execution, std::optional<std::int64_t> position) = 0;
+    // It is queued, and begins to wait for its turn.
+    virtual void on_execution_waits(const Execution& execution, std::optional<std::int64_t> position) = 0;
     virtual void on_output(const Execution& execution, const protocol::OutputRecord& record) = 0;
     virtual void on_progress(const Execution& execution, const protocol::ExecuteProgressParams& progress) = 0;
     // The user's answer; nothing if the client cannot ask.
@@ -47,6 +48,7 @@ struct SessionServices {
     SessionObserver& observer;
     const store::Directories& directories;
     store::Journals& journals;
+    ExecutionTurns& turns;               // of agents
     std::string workspace;               // the workspace, canonical
     Environment environment;             // of this process
     std::string vmstat = "/proc/vmstat"; // where the system counts processes that it killed for lack of memory
@@ -62,8 +64,7 @@ struct SessionOptions {
     sandbox::Isolation isolation = sandbox::default_isolation;
     std::shared_ptr<const sandbox::Settings> settings; // a user's file, for the sandbox
     sandbox::Additions additions;                      // a user's, to it
-    sandbox::Limits limits;
-    std::optional<double> wall_seconds;                   // upper bound of an execution's timeout
+    protocol::Limits limits;
     std::optional<std::vector<std::string>> tool_servers; // if given, only these may be called
     std::optional<gate::Agent> agent;                     // the owner, if it is an agent
 };

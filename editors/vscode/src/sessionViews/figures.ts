@@ -1,0 +1,77 @@
+// `Figures` is what sessions used lately, as small plots of text.
+
+import type { StatsResult } from "../protocol/messages";
+
+const maxSamples = 16;
+const bars = "▁▂▃▄▅▆▇█";
+
+interface Samples {
+    /** Of each: the seconds since some time, the processor time until then, and the memory then. */
+    at: number[];
+    processorSeconds: number[];
+    memoryBytes: number[];
+    processes: number;
+}
+
+export class Figures {
+    private readonly sessions = new Map<string, Samples>();
+
+    /** `now` in seconds. */
+    add({ sessions }: Pick<StatsResult, "sessions">, now: number): void {
+        for (const id of this.sessions.keys()) {
+            if (!sessions.some(({ sessionId }) => sessionId === id)) this.sessions.delete(id);
+        }
+        for (const { sessionId, processes, processorSeconds, memoryBytes } of sessions) {
+            if (processorSeconds === undefined || memoryBytes === undefined) {
+                this.sessions.delete(sessionId);
+                continue;
+            }
+            let samples = this.sessions.get(sessionId);
+            const last = samples?.processorSeconds.at(-1) ?? 0;
+            // Less than before is another kernel's.
+            if (!samples || processorSeconds < last) samples = { at: [], processorSeconds: [], memoryBytes: [], processes: 0 };
+            samples.at.push(now);
+            samples.processorSeconds.push(processorSeconds);
+            samples.memoryBytes.push(memoryBytes);
+            samples.processes = processes ?? 0;
+            for (const values of [samples.at, samples.processorSeconds, samples.memoryBytes]) {
+                values.splice(0, values.length - maxSamples - 1);
+            }
+            this.sessions.set(sessionId, samples);
+        }
+    }
+
+    /** In one line; nothing for a session whose kernel does not run. */
+    of(sessionId: string): string | undefined {
+        const samples = this.sessions.get(sessionId);
+        if (!samples) return undefined;
+        const busy = busyProcessors(samples);
+        const memory = samples.memoryBytes.slice(-maxSamples);
+        const processor = busy.length > 0 ? [`${plot(busy, Math.max(1, ...busy))} ${Math.round(100 * (busy.at(-1) ?? 0))} % of a processor`] : [];
+        return [
+            ...processor,
+            `${plot(memory, Math.max(...memory))} ${bytesText(memory.at(-1) ?? 0)}`,
+            `${samples.processes} process${samples.processes === 1 ? "" : "es"}`,
+        ].join("  ");
+    }
+}
+
+/** How many processors were busy between each two samples. */
+function busyProcessors({ at, processorSeconds }: Samples): number[] {
+    return at.slice(1).map((time, i) => {
+        const spent = (processorSeconds[i + 1] ?? 0) - (processorSeconds[i] ?? 0);
+        return spent / Math.max(time - (at[i] ?? 0), 0.001);
+    });
+}
+
+/** A bar for each value, from 0 to `top`. */
+function plot(values: number[], top: number): string {
+    return values.map((value) => bars[Math.min(bars.length - 1, Math.round((value / top) * (bars.length - 1)))]).join("");
+}
+
+export function bytesText(bytes: number): string {
+    for (const [unit, size] of [["GiB", 2 ** 30], ["MiB", 2 ** 20], ["KiB", 2 ** 10]] as const) {
+        if (bytes >= size) return `${Number((bytes / size).toPrecision(3))} ${unit}`;
+    }
+    return `${bytes} B`;
+}

@@ -1,0 +1,28 @@
+// `setLimits` lets the user change a limit of a session.
+
+import * as vscode from "vscode";
+import type { Cellgate } from "../cellgate";
+import { confirmAndRestart } from "../kernels/restart";
+import { inform } from "../notices";
+import type { Session } from "../sessions";
+import { label } from "../text";
+import { exampleOf, limitNames, limitText, parseLimit, titleOf } from "./limitNames";
+
+export async function setLimits({ sessions }: Cellgate, { sessionId, limits }: Session): Promise<void> {
+    const items = limitNames.map((limit) => ({ label: limit.title, description: limitText(limit, limits), limit }));
+    const chosen = await vscode.window.showQuickPick(items, { title: `The limits of ${label(sessionId)}` });
+    if (!chosen) return;
+    const { limit } = chosen;
+    const typed = await vscode.window.showInputBox({
+        title: `${limit.title}: ${exampleOf(limit)}`,
+        placeHolder: limitText(limit, limits),
+        validateInput: (text) => (parseLimit(limit, text) === undefined ? `Expected ${exampleOf(limit)}` : undefined),
+    });
+    const value = typed === undefined ? undefined : parseLimit(limit, typed);
+    if (value === undefined) return;
+    const { afterRestart } = await sessions.setLimits({ sessionId, limits: { [limit.name]: value } });
+    if (afterRestart.length === 0) return;
+    const restart = "Restart Kernel";
+    const answer = await inform(`${afterRestart.map(titleOf).join(", ")}: holds once the kernel has started again.`, restart);
+    if (answer === restart) await confirmAndRestart(sessions, sessionId);
+}

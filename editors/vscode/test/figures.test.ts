@@ -1,0 +1,60 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { SessionStats } from "../src/protocol/messages";
+import { bytesText, Figures } from "../src/sessionViews/figures";
+import { limitNames, limitText, parseLimit } from "../src/sessionViews/limitNames";
+
+const uses = (processorSeconds: number, megabytes: number): SessionStats => ({
+    sessionId: "s",
+    status: "busy",
+    queueLength: 0,
+    processes: 2,
+    processorSeconds,
+    memoryBytes: megabytes * 2 ** 20,
+});
+
+test("what a session uses is plotted: processors between two samples, memory at each", () => {
+    const figures = new Figures();
+    assert.equal(figures.of("s"), undefined);
+    figures.add({ sessions: [uses(10, 32)] }, 100);
+    assert.equal(figures.of("s"), "█ 32 MiB  2 processes");
+    figures.add({ sessions: [uses(11, 64)] }, 102);
+    assert.equal(figures.of("s"), "▅ 50 % of a processor  ▅█ 64 MiB  2 processes");
+    figures.add({ sessions: [uses(15, 64)] }, 104);
+    assert.equal(figures.of("s"), "▃█ 200 % of a processor  ▅██ 64 MiB  2 processes");
+});
+
+test("another kernel begins anew, one that does not run has no figures", () => {
+    const figures = new Figures();
+    figures.add({ sessions: [uses(10, 32)] }, 1);
+    figures.add({ sessions: [uses(12, 32)] }, 2);
+    figures.add({ sessions: [uses(1, 16)] }, 3);
+    assert.equal(figures.of("s"), "█ 16 MiB  2 processes");
+    figures.add({ sessions: [{ sessionId: "s", status: "dead", queueLength: 0 }] }, 4);
+    assert.equal(figures.of("s"), undefined);
+    figures.add({ sessions: [uses(1, 16)] }, 5);
+    figures.add({ sessions: [] }, 6);
+    assert.equal(figures.of("s"), undefined);
+});
+
+test("only the latest samples are plotted", () => {
+    const figures = new Figures();
+    for (let i = 0; i < 100; ++i) figures.add({ sessions: [uses(i, 32)] }, i);
+    assert.match(figures.of("s") ?? "", /^█{16} 100 % of a processor {2}█{16} 32 MiB/);
+});
+
+const limit = (name: string) => limitNames.find((each) => each.name === name) ?? assert.fail(name);
+
+test("a limit is typed with the unit that it has", () => {
+    const memory = limit("memoryBytes");
+    assert.deepEqual(["4G", "512 MiB", "1.5g", "1024", "4 bananas", "", "-1", "0"].map((text) => parseLimit(memory, text)), [
+        4 * 2 ** 30, 2 ** 29, 1.5 * 2 ** 30, 1024, undefined, undefined, undefined, undefined,
+    ]);
+    assert.equal(parseLimit(limit("wallSeconds"), "1.5"), 1.5);
+    assert.equal(parseLimit(limit("wallSeconds"), "1m"), undefined);
+    assert.equal(parseLimit(limit("processCount"), "1.5"), undefined);
+    assert.equal(limitText(memory, { memoryBytes: 3 * 2 ** 29 }), "1.5 GiB");
+    assert.equal(limitText(limit("wallSeconds"), { wallSeconds: 60 }), "60 s");
+    assert.equal(limitText(memory, undefined), "default");
+    assert.equal(bytesText(100), "100 B");
+});

@@ -1,0 +1,136 @@
+// `cellgate limits`: the limits of a session, and changing them.
+
+#include "base/environment.hpp"
+#include "base/escape_unprintable.hpp"
+#include "base/json_value.hpp"
+#include "commands.hpp"
+#include "protocol/messages/sessions.hpp"
+#include "running_sidecar.hpp"
+#include "workspace_client.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <memory>
+
+namespace cellgate::cli {
+
+namespace {
+
+struct LimitsArguments {
+    std::string workspace = ".";
+    std::string session = "default";
+    protocol::Limits limits;
+    bool changes = false;
+    bool json = false;
+    int exit_code = 1;
+};
+
+// Each limit on a line of its own: `"memoryBytes": 4294967296`.
+void print_limits(const std::optional<protocol::Limits>& limits) {
+    const std::string json = limits ? to_json(*limits) : "{}";
+    if (json == "{}") {
+        fmt::print("none beside the defaults\n");
+        return;
+    }
+    for (const JsonValue::Member& member : parse_json_value(json).members) {
+        fmt::print("{} {}\n", member.name, member.value.text);
+    }
+}
+
+Task<void> show_limits(std::unique_ptr<ByteStream> stream, LimitsArguments* arguments) {
+    WorkspaceClient client(std::move(stream));
+    const protocol::SessionListResult list = co_await client.call<protocol::SessionList>();
+    const auto session = std::find_if(list.sessions.begin(), list.sessions.end(),
+                                      [&](const auto& each) { return each.session_id == arguments->session; });
+    if (session == list.sessions.end()) {
+        throw Error(ErrorCode::session_not_found,
+                    fmt::format("there is no session \"{}\"", escape_unprintable(arguments->session)),
+                    "`cellgate stats` lists those that there are");
+    }
+    if (arguments->json) {
+        fmt::print("{}\n", to_json(session->limits.value_or(protocol::Limits{})));
+    } else {
+        print_limits(session->limits);
+    }
+}
+
+Task<void> change_limits(std::unique_ptr<ByteStream> stream, LimitsArguments* arguments) {
+    WorkspaceClient client(std::move(stream));
+    protocol::LimitsSetParams params{arguments->session, arguments->limits};
+    const protocol::LimitsSetResult result = co_await client.call<protocol::LimitsSet>(std::move(params));
+    if (arguments->json) {
+        fmt::print("{}\n", to_json(result));
+        co_return;
+    }
+    print_limits(result.limits);
+    if (!result.after_restart.empty()) {
+        std::vector<std::string> names;
+        for (const protocol::LimitName name : result.after_restart) {
+            names.push_back(decode_json_string(to_json(name)));
+        }
+        fmt::print("once its kernel has started again: {}\n", fmt::join(names, ", "));
+    }
+}
+
+Task<void> limits(async::Loop* loop, daemon::InstancePaths paths, LimitsArguments* arguments) {
+    std::unique_ptr<ByteStream> stream = co_await join_running_sidecar(loop, std::move(paths));
+    if (!stream) {
+        co_return;
+    }
+    if (arguments->changes) {
+        co_await change_limits(std::move(stream), arguments);
+    } else {
+        co_await show_limits(std::move(stream), arguments);
+    }
+    arguments->exit_code = 0;
+}
+
+template <class Number>
+void add_limit(CLI::App& command, LimitsArguments& arguments, const char* name, std::optional<Number>& limit,
+               const char* type, const char* help) {
+    CLI::Option* option = command.add_option_function<Number>(
+        name,
+        [&arguments, &limit](const Number& value) {
+            limit = value;
+            arguments.changes = true;
+        },
+        help);
+    option->type_name(type);
+    if constexpr (std::is_same_v<Number, std::uint64_t>) {
+        option->transform(CLI::AsSizeValue(false).description({}));
+    }
+}
+
+} // namespace
+
+void add_limits(CLI::App& app, Invocation& invocation) {
+    auto arguments = std::make_shared<LimitsArguments>();
+    protocol::Limits& limits_of = arguments->limits;
+    CLI::App* command = app.add_subcommand("limits", "The limits of a session that runs; with options, changes them");
+    command->add_option("session", arguments->session, "Its id; default: the session that users share")
+        ->type_name("SESSION");
+    add_limit(*command, *arguments, "--memory", limits_of.memory_bytes, "SIZE", "Of each process, and of all: 4G");
+    add_limit(*command, *arguments, "--processes", limits_of.process_count, "N", "Processes and threads");
+    add_limit(*command, *arguments, "--cores", limits_of.cpu_cores, "N", "Processors that may be busy: 1.5");
+    add_limit(*command, *arguments, "--cpu-seconds", limits_of.cpu_seconds, "N", "Processor time of each process");
+    add_limit(*command, *arguments, "--open-files", limits_of.open_files, "N", "Of each process");
+    add_limit(*command, *arguments, "--file-size", limits_of.file_size_bytes, "SIZE", "Of each file that is written");
+    add_limit(*command, *arguments, "--disk", limits_of.disk_bytes, "SIZE", "Of /tmp, /dev/shm and the home, each");
+    add_limit(*command, *arguments, "--timeout", limits_of.wall_seconds, "SECONDS", "Of each execution");
+    command->add_option("--root", arguments->workspace, "The workspace; default: the current directory")
+        ->check(CLI::ExistingDirectory.description({}))
+        ->type_name("DIR");
+    command->add_flag("--json", arguments->json, "As JSON");
+    command->callback([arguments, &invocation] {
+        invocation.run = [arguments] {
+            daemon::InstancePaths paths = daemon::find_instance_paths(arguments->workspace, process_environment());
+            async::Loop loop;
+            loop.run(limits(&loop, std::move(paths), arguments.get()));
+            return arguments->exit_code;
+        };
+    });
+}
+
+} // namespace cellgate::cli

@@ -8,6 +8,7 @@
 #include "egress/settings_rules.hpp"
 #include "kernel_selection.hpp"
 #include "notes.hpp"
+#include "session/session_limits.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
--- Specs of `:Cellgate limits`, and of what `:Cellgate kernels` says of a session.
+-- Specs of `:Cellgate limits`, and of how `:Cellgate kernels` describes a session.
 local limits = require("cellgate.limits")
 
 local function run_command(words)

@@ -24,7 +24,7 @@ test("what a session uses is plotted: processors between two samples, memory at 
     assert.equal(figures.of("s"), "▃█ 200 % of a processor  ▅██ 64 MiB  2 processes");
 });
 
-test("another kernel begins anew, one that does not run has no figures", () => {
+test("another kernel starts again from nothing, one that does not run has no figures", () => {
     const figures = new Figures();
     figures.add({ sessions: [uses(10, 32)] }, 1);
     figures.add({ sessions: [uses(12, 32)] }, 2);

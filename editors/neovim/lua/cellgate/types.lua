@@ -631,8 +631,7 @@
 ---@field tests? RuleTests
 
 --- Arguments of actions that a rule has to match, and that it must not. With one that comes out otherwise the rule is
---- refused when it is added; one of a file is as if it were not there if it allows, and holds if it denies, and a
---- user is told.
+--- refused when it is added; one of a file does not apply if it allows, and applies if it denies; the log says so.
 ---@class RuleTests
 ---@field match? TestArguments
 ---@field noMatch? TestArguments

@@ -26,7 +26,8 @@ constexpr std::size_t block_bytes = 65536;
 constexpr std::size_t max_shown_errors = 1000;
 
 // Nothing is run for a file or an event, files have the names and contents that they have, and what is written is soon
-// pruned: so it is compressed quickly and not flushed.
+// pruned: so it is compressed quickly and not flushed, and stays in the pack that it was written to, where git would
+// otherwise start a second process to take a small one apart.
 constexpr std::array settings = {
     "core.bare=false",
     "core.hooksPath=/dev/null",
@@ -42,6 +43,7 @@ constexpr std::array settings = {
     "pack.compression=1",
     "core.fsync=none",
     "core.fsyncObjectFiles=false",
+    "fastimport.unpackLimit=1",
     "gc.auto=0",
     "maintenance.auto=false",
     "submodule.recurse=false",

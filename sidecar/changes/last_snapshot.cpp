@@ -16,12 +16,24 @@ namespace {
 
 static_assert(std::is_trivially_copyable_v<FileStat>);
 
-constexpr std::string_view format = "cellgate files 1";
+constexpr std::string_view format = "cellgate files 2";
+
+template <class T>
+void append_value(std::string& out, const T& value) {
+    out.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
 
 void append_text(std::string& out, std::string_view text) {
-    const std::uint64_t size = text.size();
-    out.append(reinterpret_cast<const char*>(&size), sizeof size);
+    append_value(out, std::uint64_t{text.size()});
     out.append(text);
+}
+
+void append_files(std::string& out, const std::vector<KeptFile>& files) {
+    append_value(out, std::uint64_t{files.size()});
+    for (const KeptFile& file : files) {
+        append_text(out, file.path);
+        append_value(out, file.stat);
+    }
 }
 
 // Reads what is appended above; once something does not fit, nothing more is read.
@@ -40,6 +52,14 @@ class FileReader {
         return value;
     }
     std::string_view text() { return take(value<std::uint64_t>()); }
+    std::vector<KeptFile> files() {
+        std::vector<KeptFile> files;
+        for (auto left = value<std::uint64_t>(); good_ && left > 0; --left) {
+            std::string path(text());
+            files.push_back({std::move(path), value<FileStat>()});
+        }
+        return files;
+    }
 
   private:
     std::string_view take(std::uint64_t size) {
@@ -67,11 +87,9 @@ std::optional<LastSnapshot> load_last_snapshot(const std::string& path) {
     LastSnapshot last;
     last.id = reader.text();
     const std::string_view coverage = reader.text();
-    while (reader.good() && !reader.at_end()) {
-        std::string name(reader.text());
-        last.files.push_back({std::move(name), reader.value<FileStat>()});
-    }
-    if (!reader.good()) {
+    last.files = reader.files();
+    last.watched = reader.files();
+    if (!reader.good() || !reader.at_end()) {
         return std::nullopt;
     }
     last.coverage = from_json<Coverage>(coverage, "coverage");
@@ -83,10 +101,8 @@ void save_last_snapshot(const std::string& path, const LastSnapshot& snapshot) {
     append_text(bytes, format);
     append_text(bytes, snapshot.id);
     append_text(bytes, to_json(snapshot.coverage));
-    for (const KeptFile& file : snapshot.files) {
-        append_text(bytes, file.path);
-        bytes.append(reinterpret_cast<const char*>(&file.stat), sizeof file.stat);
-    }
+    append_files(bytes, snapshot.files);
+    append_files(bytes, snapshot.watched);
     ReplacementFile file(AT_FDCWD, path + ".", 0600);
     if (!file.valid() || !write_all(file.fd(), bytes) || !file.commit(path)) {
         throw system_error(ErrorCode::store_failed, "cannot write " + path, errno);

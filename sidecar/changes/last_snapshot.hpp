@@ -1,7 +1,7 @@
 #pragma once
-// `LastSnapshot` is what the next snapshot need not read again: the state of each file of the last one, as lstat
-// reports it. It is kept in a file of the repository, for the next process; a file that is not whole counts as none.
-// Blocks.
+// `LastSnapshot` is what the next snapshot need not find out again: the state of each file of the last one, as lstat
+// reports it, and of what its list of files depends on. It is kept in a file of the repository, for the next process; a
+// file that is not whole counts as none. Blocks.
 
 #include "coverage.hpp"
 #include "workspace_files.hpp"
@@ -20,7 +20,8 @@ struct KeptFile {
 struct LastSnapshot {
     std::string id;
     Coverage coverage;
-    std::vector<KeptFile> files; // those that the snapshot has, sorted by path
+    std::vector<KeptFile> files;   // those that the snapshot has, sorted by path
+    std::vector<KeptFile> watched; // while none of these changes, no other file is covered (folder_watch.hpp)
 };
 
 std::optional<LastSnapshot> load_last_snapshot(const std::string& path);

@@ -13,7 +13,7 @@ namespace cellgate::changes {
 namespace {
 
 constexpr const char* kept_refs = "refs/cellgate/kept/";
-constexpr std::size_t max_packs = 8;
+constexpr std::size_t max_packs = 50; // a snapshot makes one
 
 std::size_t count_packs(const std::string& repository) {
     std::error_code ignored;
@@ -87,8 +87,9 @@ void ObjectStore::keep(const std::vector<std::string>& ids) const {
     update.finish();
 }
 
-void ObjectStore::prune(const std::string& before) const {
-    if (count_packs(folders_.repository) > max_packs) {
+void ObjectStore::prune(bool all) const {
+    const std::string before = all ? "now" : "1.hour.ago";
+    if (all || count_packs(folders_.repository) > max_packs) {
         GitProcess repack(folders_, {"repack", "-A", "-d", "-q", "--unpack-unreachable=" + before});
         repack.finish();
     }

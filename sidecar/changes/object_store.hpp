@@ -22,8 +22,8 @@ class ObjectStore {
     // Git keeps what these, as far as they exist, and the last snapshot have; what only others have is removed by the
     // next prune().
     void keep(const std::vector<std::string>& ids) const;
-    // Leaves what is newer than `before`: "1.hour.ago".
-    void prune(const std::string& before) const;
+    // Leaves what is newer than an hour, and what is in packs while there are few; `all`: nothing.
+    void prune(bool all) const;
 
   private:
     std::vector<std::string> existing(const std::vector<std::string>& ids) const;

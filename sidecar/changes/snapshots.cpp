@@ -4,6 +4,7 @@
 #include "base/files.hpp"
 #include "base/json_codec.hpp"
 #include "change_list.hpp"
+#include "folder_watch.hpp"
 #include "last_snapshot.hpp"
 #include "object_reader.hpp"
 #include "object_store.hpp"
@@ -102,6 +103,7 @@ struct Snapshots::State {
     // Until the descriptor is closed. The directory is there then.
     UniqueFd lock() const;
     const LastSnapshot& load_last();
+    void store_last(LastSnapshot snapshot);
     void read_changed(SnapshotWork& work, const WorkspaceFiles& workspace, std::int64_t started);
 
     Options options;
@@ -129,6 +131,12 @@ const LastSnapshot& Snapshots::State::load_last() {
         last_file = file;
     }
     return *last;
+}
+
+void Snapshots::State::store_last(LastSnapshot snapshot) {
+    save_last_snapshot(last_path, snapshot);
+    last = std::move(snapshot);
+    last_file = stat_of(last_path);
 }
 
 // Writes the tree, and completes `work.next`.
@@ -163,14 +171,21 @@ Snapshot Snapshots::take() {
     const UniqueFd locked = state_->lock();
     const WorkspaceFiles workspace(state_->options.workspace);
     const std::int64_t started = file_clock();
-    WorkspaceScan scan = scan_workspace(state_->store.folders(), workspace, state_->options);
+    const LastSnapshot& last = state_->load_last();
+    std::optional<WorkspaceScan> known = scan_unchanged_folders(last, workspace, state_->options);
+    WorkspaceScan scan =
+        known ? std::move(*known) : scan_workspace(state_->store.folders(), workspace, state_->options);
     if (!scan.why_nothing.empty()) {
         return nothing_covered(scan.why_nothing);
     }
-    const LastSnapshot& last = state_->load_last();
     SnapshotWork work = plan_snapshot(scan, last);
     if (work.removed.empty() && work.changed.empty() && work.next.coverage == last.coverage && !last.id.empty()) {
-        return summary(last);
+        if (!known) {
+            LastSnapshot same = last;
+            same.watched = watch_folders(same, workspace, started);
+            state_->store_last(std::move(same));
+        }
+        return summary(*state_->last);
     }
     if (work.changed_bytes > 0 && state_->store.bytes() + work.changed_bytes > state_->options.max_total_bytes) {
         Snapshot none = nothing_covered(
@@ -179,9 +194,9 @@ Snapshot Snapshots::take() {
         return none;
     }
     state_->read_changed(work, workspace, started);
-    save_last_snapshot(state_->last_path, work.next);
-    state_->last = std::move(work.next);
-    state_->last_file = stat_of(state_->last_path);
+    const bool same_list = known && work.next.files.size() == last.files.size() && work.next.coverage == last.coverage;
+    work.next.watched = same_list ? last.watched : watch_folders(work.next, workspace, started);
+    state_->store_last(std::move(work.next));
     return summary(*state_->last);
 }
 
@@ -232,7 +247,7 @@ void Snapshots::keep(const std::vector<std::string>& ids, bool at_once) {
     }
     state_->store.keep(kept);
     if (state_->keeps++ % keeps_between_prunes == 0 || at_once) {
-        state_->store.prune(at_once ? "now" : "1.hour.ago");
+        state_->store.prune(at_once);
     }
 }
 

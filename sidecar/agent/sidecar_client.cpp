@@ -185,6 +185,10 @@ Task<std::string> SidecarClient::status_of_execution(std::string id, std::shared
     protocol::ExecutionParams params;
     params.execution_id = std::move(id);
     const protocol::ExecutionInfo info = co_await call<protocol::ExecutionGet>(std::move(params), std::move(on_behalf));
+    if (info.waits_behind) {
+        co_return fmt::format("waits for its turn, behind {} execution{} of other agents", *info.waits_behind,
+                              *info.waits_behind == 1 ? "" : "s");
+    }
     if (info.state == protocol::ExecutionState::queued) {
         co_return "waits for other code in its session";
     }

@@ -168,8 +168,7 @@ std::string elicitation_heading(const protocol::Elicitation& elicitation, std::s
     return text +
            (elicitation.tool
                 ? "What you answer goes to that server. No password belongs here. Ctrl-D cancels.\n"
-                : "What you answer goes to that server. It is kept until cellgate ends, and never stored. Ctrl-D "
-                  "cancels.\n");
+                : "What you answer goes to that server. Ctrl-D cancels.\n");
 }
 
 std::string field_heading(const ElicitationField& field, std::size_t columns) {

@@ -1,13 +1,12 @@
 // `cellgate secret`: the secrets that tool servers get: add, list and remove them.
 
-#include "protocol/messages/secrets.hpp"
-
 #include "base/environment.hpp"
 #include "base/escape_unprintable.hpp"
 #include "base/json_codec.hpp"
 #include "base/json_scan.hpp"
 #include "base/shell_words.hpp"
 #include "commands.hpp"
+#include "protocol/messages/secrets.hpp"
 #include "record_text.hpp"
 #include "store/secrets.hpp"
 #include "terminal_client.hpp"

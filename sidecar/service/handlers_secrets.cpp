@@ -81,8 +81,7 @@ struct SecretMethods {
             entry.command = std::move(*params.command);
         } else if (params.file) {
             entry.source = store::SecretSource::file;
-            entry.file =
-                sidecar.workspace.resolve(sandbox::without_tilde(*params.file, sidecar.workspace.environment));
+            entry.file = sidecar.workspace.resolve(sandbox::without_tilde(*params.file, sidecar.workspace.environment));
         }
         std::string value = std::move(params.value).value_or("");
         const store::SecretEntry kept = co_await sidecar.secrets.set(std::move(entry), std::move(value));

@@ -1,6 +1,6 @@
 #pragma once
-// `SecretRecord` writes into the workspace's record what happens to secrets, and knows when each was last used. No entry
-// has a value.
+// `SecretRecord` writes into the workspace's record what happens to secrets, and knows when each was last used. No
+// entry has a value.
 
 #include "activity_record.hpp"
 #include "store/secrets.hpp"

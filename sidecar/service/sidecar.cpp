@@ -154,9 +154,9 @@ Sidecar::Impl::Impl(async::Loop& loop_, SidecarOptions options)
       session_services{loop,   loop.clock(), gate,     registry.dispatcher(), *network,
                        events, directories,  journals, workspace.path,        workspace.environment},
       sessions(session_services, workspace, events),
-      services{loop, workspace,    agent_limits, outlives_clients, sessions, journals, crash_recovery, idle_tracker,
-               gate, elicitations, registry,     trusted_servers,  installs, activity, changes,        stats,
-               secrets, secret_record} {
+      services{loop,         workspace, agent_limits, outlives_clients, sessions,        journals, crash_recovery,
+               idle_tracker, gate,      elicitations, registry,         trusted_servers, installs, activity,
+               changes,      stats,     secrets,      secret_record} {
     if (options.trace_file) {
         trace = std::make_shared<Trace>(loop.clock(), *options.trace_file,
                                         [this](const std::string& elicitation_id, const std::string& field) {

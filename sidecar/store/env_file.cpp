@@ -26,9 +26,7 @@ class EnvFileReader {
     }
 
   private:
-    void skip(std::string_view which) {
-        rest_.remove_prefix(std::min(rest_.find_first_not_of(which), rest_.size()));
-    }
+    void skip(std::string_view which) { rest_.remove_prefix(std::min(rest_.find_first_not_of(which), rest_.size())); }
     std::string_view take(std::size_t size) {
         const std::string_view taken = rest_.substr(0, size);
         rest_.remove_prefix(taken.size());

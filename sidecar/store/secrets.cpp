@@ -270,8 +270,8 @@ Task<void> Secrets::run(SecretEntry entry, std::shared_ptr<Run> run) {
     command.environment = options_.environment;
     command.cwd = "/"; // where no relative path means a file of a workspace
     try {
-        run->value = co_await secret_from_command(&loop_, std::move(entry.name), std::move(command),
-                                                  options_.command_timeout);
+        run->value =
+            co_await secret_from_command(&loop_, std::move(entry.name), std::move(command), options_.command_timeout);
     } catch (...) {
         run->error = std::current_exception();
     }

@@ -119,7 +119,8 @@ bool holds_password(std::string_view text, const protocol::McpServerConfig& conf
     bool found = false;
     replace_variables(text, [&](const Variable& variable) {
         const ServerInput* input = variable.kind == Variable::Kind::input ? find_input(config, variable.name) : nullptr;
-        found = found || variable.kind == Variable::Kind::secret || (input != nullptr && input->password.value_or(false));
+        found =
+            found || variable.kind == Variable::Kind::secret || (input != nullptr && input->password.value_or(false));
         return std::string();
     });
     return found;

@@ -28,7 +28,8 @@ bool holds_password(std::string_view text, const protocol::McpServerConfig& conf
 void give_inputs(protocol::McpServerConfig& config, const std::vector<protocol::ServerInput>& inputs);
 
 // Throws Error{config_invalid} for a variable that is never put in, and for ${input:ID} without an input that can be
-// asked for. Also for a secret in a text that other users of the machine can see: the command, its arguments, its folder.
+// asked for. Also for a secret in a text that other users of the machine can see: the command, its arguments, its
+// folder.
 void require_known_variables(const ServerSpec& spec);
 
 Error unknown_variable(const Variable& variable, const std::string& server);

@@ -32,8 +32,8 @@ Registry::Registry(async::Loop& loop, Clock& clock, gate::Gate& gate, RegistryOp
       logins_(std::make_unique<ServerLogins>(
           loop, clock, options_.logins_directory,
           [this](const protocol::ToolServersLoginEndedParams& ended) { on_login_ended(ended); })),
-      servers_(
-          std::make_unique<RunningServers>(*catalog_, ServerStarter(loop, clock, gate, options_, *inputs_, *secrets_, *logins_))),
+      servers_(std::make_unique<RunningServers>(
+          *catalog_, ServerStarter(loop, clock, gate, options_, *inputs_, *secrets_, *logins_))),
       dispatcher_(clock, gate, *servers_, options_.elicitor) {
     servers_->adopt(catalog_->add_built_in(host_server_name, HostTools::identity()),
                     std::make_shared<HostTools>(loop, options_.workspace, options_.environment));

@@ -24,7 +24,7 @@ class ServerSecrets {
     explicit ServerSecrets(const RegistryOptions& options) : options_(options) {}
 
     // The values that the configuration needs, by name. Starts that need the same one share a question; for what an
-    // agent named nobody is asked. Throws Error{denied} when they are not given, and as store::Secrets::find().
+    // agent named no user is asked. Throws Error{denied} when they are not given, and as store::Secrets::find().
     Task<Environment> take(CallContext context, ServerSpec spec);
     // Those of the last start of exactly this configuration.
     Environment known(const ServerSpec& spec) const;

@@ -170,8 +170,7 @@ Task<void> ServerStarter::start_allowed(std::shared_ptr<ServerLaunch> launch) {
 }
 
 Task<void> ServerStarter::connect(std::shared_ptr<ServerLaunch> launch, HttpServerLink::Transport transport) {
-    mcp::HttpEndpoint endpoint =
-        expand_endpoint(launch->spec, options_.workspace, options_.environment, launch->given);
+    mcp::HttpEndpoint endpoint = expand_endpoint(launch->spec, options_.workspace, options_.environment, launch->given);
     endpoint.authorizer = authorizer_of(launch->spec, launch->given);
     launch->link = std::make_shared<HttpServerLink>(loop_, clock_, launch->spec, launch->described, std::move(endpoint),
                                                     transport);

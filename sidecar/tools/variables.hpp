@@ -1,6 +1,7 @@
 #pragma once
 // Variables are replaced in the texts of a configuration: ${VAR}, ${VAR:-default}, ${env:VAR}, ${workspaceFolder},
-// ${input:id}, ${secret:NAME}. A `${` that begins none of these is just text. What was put in is not looked through again.
+// ${input:id}, ${secret:NAME}. A `${` that begins none of these is just text. What was put in is not looked through
+// again.
 
 #include <functional>
 #include <string>

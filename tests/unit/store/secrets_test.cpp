@@ -31,9 +31,7 @@ struct Sidecar {
         options.command_timeout = std::chrono::seconds(20);
         return options;
     }
-    void run(const std::function<Task<void>()>& test) {
-        loop.run(whole(&test));
-    }
+    void run(const std::function<Task<void>()>& test) { loop.run(whole(&test)); }
     Task<void> whole(const std::function<Task<void>()>* test) {
         std::exception_ptr error;
         try {
@@ -285,7 +283,9 @@ TEST_CASE("secrets that cannot be read are not replaced") {
 
 TEST_CASE("two processes that add secrets at once lose none, and one that is killed leaves the old or the new") {
     const TempFolder folder;
-    { Sidecar(folder).set("FIRST", "first"); }
+    {
+        Sidecar(folder).set("FIRST", "first");
+    }
     constexpr int each = 10;
     const auto child_that = [&](const std::function<void()>& work) {
         const pid_t child = ::fork();

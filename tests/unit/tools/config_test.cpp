@@ -1,4 +1,3 @@
-#include "config_inputs.hpp"
 #include "json_with_comments.hpp"
 #include "near_miss.hpp"
 #include "oauth_settings.hpp"
@@ -34,7 +33,7 @@ std::string problem_of(const std::function<void()>& work) {
     return "none";
 }
 
-const tools::GivenValues given = {{{"key", "${TOKEN} of the user"}}, {{"API", "${TOKEN} and more"}}};
+const tools::GivenValues given = {{{"key", "${TOKEN} of the user"}}, {}};
 const Environment environment = {{"PATH", "/nowhere:relative:/usr/bin:/bin"},
                                  {"HOME", "/home/ada"},
                                  {"TOKEN", "t0k3n"},
@@ -444,47 +443,6 @@ TEST_CASE("variables are put in when the server starts") {
         tools::describe(server("sh", {"${workspaceFolder}/${NOT_SET}", "$x"}), "/project", environment).problem);
     CHECK(has(problem_of([] { expanded(server("sh", {"${command:x}"})); }), "${command:x} is not supported"));
     CHECK(has(problem_of([] { expanded(server("no-such-program")); }), "there is no program \"no-such-program\""));
-}
-
-TEST_CASE("a secret is put into variables and headers, and shown as it is written") {
-    ServerSpec spec = server("sh");
-    spec.source = protocol::ToolServerSource::workspace_file;
-    spec.config.env = Environment{{"KEY", "is ${secret:API}"}};
-    const tools::ServerDescription described = tools::describe(spec, "/project", environment);
-    CHECK_FALSE(described.problem);
-    CHECK(described.environment == spec.config.env);
-    CHECK(tools::named_secrets(spec.config) == std::set<std::string>{"API"});
-    CHECK(tools::expand(spec, described, "/project", environment, given).environment.at("KEY") ==
-          "is ${TOKEN} and more"); // once
-    ServerSpec other = spec;
-    other.config.env = Environment{{"KEY", "is ${secret:OTHER}"}};
-    CHECK(identity(other) != identity(spec));
-    CHECK(has(problem_of([&] { tools::expand(other, described, "/project", environment, given); }),
-              "its secret OTHER is not known"));
-    ServerSpec web;
-    web.name = "web";
-    web.source = protocol::ToolServerSource::workspace_file;
-    web.config.url = "https://example.org/mcp";
-    web.config.headers = Environment{{"Authorization", "Bearer ${secret:API}"}};
-    ServerSpec other_web = web;
-    other_web.config.headers = Environment{{"Authorization", "Bearer ${secret:OTHER}"}};
-    CHECK(identity(other_web) != identity(web));
-    CHECK(tools::expand_endpoint(web, "/project", environment, given).fields.front().second ==
-          "Bearer ${TOKEN} and more");
-}
-
-TEST_CASE("a secret in sight of other users is refused before anything starts") {
-    ServerSpec in_cwd = server("sh");
-    in_cwd.config.cwd = "/${secret:API}";
-    for (const ServerSpec& spec : {server("sh", {"--key=${secret:API}"}), server("${secret:API}"), in_cwd}) {
-        const std::optional<Error> problem = tools::describe(spec, "/project", environment).problem;
-        REQUIRE(problem);
-        CHECK(has(problem->message, "its command line names the secret API"));
-        CHECK(has(problem->hint, R"("env" or "headers")"));
-    }
-    ServerSpec control = server("sh");
-    control.config.env = Environment{{"KEY", "${secret:API}"}};
-    CHECK_FALSE(tools::describe(control, "/project", environment).problem);
 }
 
 TEST_CASE("a workspace whose path looks like a variable is just a path") {

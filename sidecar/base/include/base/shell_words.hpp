@@ -18,8 +18,8 @@ std::string shell_words(const std::vector<std::string>& words);
 // `>` that touches a word.
 std::optional<std::vector<std::string>> first_command(std::string_view line);
 
-// The words of a line in which a shell would do nothing but take quotes and backslashes away. Nothing for any other line,
-// such as one with a variable, a pipe or an open quote.
+// The words of a line in which a shell would do nothing but take quotes and backslashes away. Nothing for any other
+// line, such as one with a variable, a pipe or an open quote.
 std::optional<std::vector<std::string>> plain_words(std::string_view line);
 
 } // namespace cellgate

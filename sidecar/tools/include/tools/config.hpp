@@ -88,8 +88,8 @@ struct GivenValues {
     Environment secrets;
 };
 
-// What really starts: `described` with the variables put in. Throws Error{config_invalid} for a variable that is not set
-// and has no default, or an input or a secret without a value.
+// What really starts: `described` with the variables put in. Throws Error{config_invalid} for a variable that is not
+// set and has no default, or an input or a secret without a value.
 struct ServerCommand {
     std::vector<std::string> argv;
     std::string cwd;

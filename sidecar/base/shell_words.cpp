@@ -85,7 +85,75 @@ class CommandReader {
     std::string_view rest_;
 };
 
+class PlainReader {
+  public:
+    explicit PlainReader(std::string_view line) : rest_(line) {}
+
+    std::optional<std::vector<std::string>> read() {
+        std::vector<std::string> words;
+        while (true) {
+            rest_.remove_prefix(std::min(rest_.find_first_not_of(" \t"), rest_.size()));
+            if (rest_.empty()) {
+                return words;
+            }
+            std::string word;
+            const bool starts_a_word = rest_.front() != '~' && rest_.front() != '#';
+            if (!starts_a_word || !read_word(word)) {
+                return std::nullopt;
+            }
+            words.push_back(std::move(word));
+        }
+    }
+
+  private:
+    char take() {
+        const char c = rest_.front();
+        rest_.remove_prefix(1);
+        return c;
+    }
+    bool read_word(std::string& word) {
+        while (!rest_.empty() && rest_.front() != ' ' && rest_.front() != '\t') {
+            const char c = take();
+            if (c == '\'' || c == '"') {
+                if (!read_quoted(c, word)) {
+                    return false;
+                }
+            } else if (c == '\\' && !rest_.empty() && rest_.front() != '\n') {
+                word += take();
+            } else if (std::string_view("\\$`|&;<>()*?[]{}!\n").find(c) != std::string_view::npos) {
+                return false;
+            } else {
+                word += c;
+            }
+        }
+        return true;
+    }
+    bool read_quoted(char quote, std::string& word) {
+        while (!rest_.empty()) {
+            char c = take();
+            if (c == quote) {
+                return true;
+            }
+            if (quote == '"' && (c == '$' || c == '`')) {
+                return false;
+            }
+            if (quote == '"' && c == '\\' && !rest_.empty() &&
+                std::string_view("$`\"\\").find(rest_.front()) != std::string_view::npos) {
+                c = take();
+            }
+            word += c;
+        }
+        return false;
+    }
+
+    std::string_view rest_;
+};
+
 } // namespace
+
+std::optional<std::vector<std::string>> plain_words(std::string_view line) {
+    return PlainReader(line).read();
+}
 
 std::optional<std::vector<std::string>> first_command(std::string_view line) {
     return CommandReader(line).read();

@@ -37,6 +37,7 @@ void add_install(CLI::App& app, Invocation& invocation);
 void add_kernels(CLI::App& app, Invocation& invocation);
 void add_record(CLI::App& app, Invocation& invocation);
 void add_policy(CLI::App& app, Invocation& invocation);
+void add_secret(CLI::App& app, Invocation& invocation);
 void add_changes(CLI::App& app, Invocation& invocation);
 void add_undo(CLI::App& app, Invocation& invocation);
 void add_verify(CLI::App& app, Invocation& invocation);

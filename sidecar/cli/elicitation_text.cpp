@@ -165,11 +165,8 @@ std::string elicitation_heading(const protocol::Elicitation& elicitation, std::s
         text += prompt_lines("host: " + escape_unprintable(elicitation.host.value_or("")), columns);
         text += prompt_lines("page: " + escape_unprintable(*elicitation.url), columns);
     }
-    return text +
-           (elicitation.tool
-                ? "What you answer goes to that server. No password belongs here. Ctrl-D cancels.\n"
-                : "What you answer goes to that server. It is kept until cellgate ends, and never stored. Ctrl-D "
-                  "cancels.\n");
+    return text + (elicitation.tool ? "What you answer goes to that server. No password belongs here. Ctrl-D cancels.\n"
+                                    : "What you answer goes to that server. Ctrl-D cancels.\n");
 }
 
 std::string field_heading(const ElicitationField& field, std::size_t columns) {

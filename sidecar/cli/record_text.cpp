@@ -67,6 +67,23 @@ std::string login(std::string_view data) {
     return fmt::format("login to {}{}", text_of(data, "server"), error.empty() ? "" : " failed: " + error);
 }
 
+std::string secret_of(std::string_view data) {
+    return fmt::format("secret {}{}", text_of(data, "name"),
+                       text_of(data, "scope") == "workspace" ? " of this workspace" : "");
+}
+
+std::string secret_set(std::string_view data) {
+    return secret_of(data) + " set";
+}
+
+std::string secret_deleted(std::string_view data) {
+    return secret_of(data) + " deleted";
+}
+
+std::string secret_used(std::string_view data) {
+    return fmt::format("{} given to {}", secret_of(data), text_of(data, "server"));
+}
+
 std::string files_of(std::string_view data) {
     const Json changes = Json::parse(json_member(data, "changes"), nullptr, false);
     std::string paths;
@@ -116,6 +133,9 @@ constexpr std::pair<std::string_view, Words> words_by_type[] = {
     {"policy.added", rule_words},
     {"policy.removed", removed_rule},
     {"login.ended", login},
+    {"secret.set", secret_set},
+    {"secret.deleted", secret_deleted},
+    {"secret.used", secret_used},
     {"kernel.ended", kernel_ended},
     {"record.gap", gap},
     {"record.pruned", pruned},

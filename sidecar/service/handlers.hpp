@@ -9,7 +9,10 @@
 #include "elicitations.hpp"
 #include "idle_tracker.hpp"
 #include "packages/installs.hpp"
+#include "protocol/messages/secrets.hpp"
+#include "secret_record.hpp"
 #include "session_table.hpp"
+#include "store/secrets.hpp"
 #include "trusted_servers.hpp"
 #include "workspace.hpp"
 #include "workspace_changes.hpp"
@@ -33,6 +36,8 @@ struct SidecarServices {
     ActivityRecord& activity;
     WorkspaceChanges& changes;
     const Stats& stats;
+    store::Secrets& secrets;
+    SecretRecord& secret_record;
 };
 
 void add_lifecycle_handlers(SidecarServices& sidecar, Client& client);
@@ -45,5 +50,6 @@ void add_package_handlers(SidecarServices& sidecar, Client& client);
 void add_record_handlers(SidecarServices& sidecar, Client& client);
 void add_change_handlers(SidecarServices& sidecar, Client& client);
 void add_stats_handlers(SidecarServices& sidecar, Client& client);
+void add_secret_handlers(SidecarServices& sidecar, Client& client);
 
 } // namespace cellgate::service

@@ -9,6 +9,7 @@
 #include "server_sandbox.hpp"
 #include "session_events.hpp"
 #include "store/directories.hpp"
+#include "store/secrets.hpp"
 #include "traced_connection.hpp"
 
 #include <fmt/format.h>
@@ -35,6 +36,11 @@ std::string journal_directory(const store::Directories& directories, const std::
     return of_workspace;
 }
 
+// Of what is kept encrypted: logins and secrets.
+std::string logins_directory(const store::Directories& directories) {
+    return directories.state + "/logins";
+}
+
 RunBlocking run_blocking(async::Loop& loop) {
     return [&loop](std::function<void()> work) { return loop.run_blocking(std::move(work)); };
 }
@@ -43,6 +49,15 @@ changes::Options changes_options(const store::Directories& directories, const st
     changes::Options options;
     options.directory = store::changes_directory(directories, workspace);
     options.workspace = workspace;
+    return options;
+}
+
+store::Secrets::Options secrets_options(const store::Directories& directories, const Workspace& workspace) {
+    store::Secrets::Options options;
+    options.directory = logins_directory(directories);
+    options.workspace = store::key_of_root(workspace.path);
+    options.environment = workspace.environment;
+    options.from_environment = workspace.secrets;
     return options;
 }
 
@@ -80,12 +95,14 @@ struct Sidecar::Impl {
     CrashRecovery crash_recovery;
     ClientHub clients;
     ActivityRecord activity;
+    SecretRecord secret_record;
     WorkspaceChanges changes;
     Stats stats;
     gate::Gate gate;
     Elicitations elicitations;
     std::unique_ptr<egress::Network> network;
     ServerSandbox server_sandbox;
+    store::Secrets secrets;
     tools::Registry registry;
     packages::Installs installs;
     TrustedServers trusted_servers;
@@ -108,6 +125,7 @@ Sidecar::Impl::Impl(async::Loop& loop_, SidecarOptions options)
       crash_recovery(loop, {journal_directory(directories, workspace.path), directories.state + "/journals"}),
       activity(loop.clock(), run_blocking(loop), store::record_directory(directories, workspace.path),
                read_record_settings(directories.config + "/record.json")),
+      secret_record(loop.clock(), activity),
       changes(
           loop.clock(), run_blocking(loop), changes_options(directories, workspace.path), activity,
           [this](const protocol::ChangesFoundParams& found) { clients.notify_users<protocol::ChangesFound>(found); }),
@@ -115,16 +133,22 @@ Sidecar::Impl::Impl(async::Loop& loop_, SidecarOptions options)
       gate(loop.clock(), gate_options(loop, workspace.path, directories, &clients, &stats)),
       elicitations(loop.clock(), gate), network(egress::make_system_network(loop)),
       server_sandbox(loop, gate, *network, directories, workspace.path, workspace.environment),
+      secrets(loop, loop.clock(), secrets_options(directories, workspace)),
       registry(loop, loop.clock(), gate,
                tools::RegistryOptions{workspace.path,
                                       workspace.environment,
                                       {"cellgate", CELLGATE_VERSION},
                                       &elicitations,
                                       &server_sandbox,
-                                      directories.state + "/logins",
+                                      logins_directory(directories),
                                       [this](const protocol::ToolServersLoginEndedParams& ended) {
                                           activity.login_ended(ended);
                                           clients.notify_users<protocol::ToolServersLoginEnded>(ended);
+                                      },
+                                      &secrets,
+                                      [this](const store::SecretEntry& secret) { secret_record.set(secret); },
+                                      [this](const store::SecretEntry& secret, const std::string& server) {
+                                          secret_record.used(secret, server);
                                       }}),
       installs(loop, gate, directories, workspace.path, workspace.environment), trusted_servers(registry, gate),
       idle_tracker(loop.clock()), turns(agent_limits.executions),
@@ -132,8 +156,9 @@ Sidecar::Impl::Impl(async::Loop& loop_, SidecarOptions options)
       session_services{loop,     loop.clock(), gate,           registry.dispatcher(), *network, events, directories,
                        journals, turns,        workspace.path, workspace.environment},
       sessions(session_services, workspace, events),
-      services{loop, workspace,    agent_limits, outlives_clients, sessions, journals, crash_recovery, idle_tracker,
-               gate, elicitations, registry,     trusted_servers,  installs, activity, changes,        stats} {
+      services{loop,         workspace, agent_limits, outlives_clients, sessions,        journals, crash_recovery,
+               idle_tracker, gate,      elicitations, registry,         trusted_servers, installs, activity,
+               changes,      stats,     secrets,      secret_record} {
     if (options.trace_file) {
         trace = std::make_shared<Trace>(loop.clock(), *options.trace_file,
                                         [this](const std::string& elicitation_id, const std::string& field) {
@@ -161,6 +186,7 @@ void Sidecar::Impl::add_handlers(Client& client) {
     add_record_handlers(services, client);
     add_change_handlers(services, client);
     add_stats_handlers(services, client);
+    add_secret_handlers(services, client);
 }
 
 void Sidecar::Impl::warm_up() {
@@ -201,6 +227,7 @@ Task<void> Sidecar::Impl::close() {
     co_await changes.close();
     co_await journals.close();
     co_await elicitations.close();
+    co_await secrets.close();
     co_await registry.close();
     co_await gate.close();
     co_await activity.close();

@@ -34,7 +34,19 @@ std::string without_secrets(const std::string& message, const IsSecret& is_secre
     const JsonValue* method = read.find("method");
     const JsonValue* params = read.find("params");
     const JsonValue* id = params == nullptr ? nullptr : params->find("elicitationId");
-    if (method == nullptr || method->string != "elicitation/respond" || id == nullptr) {
+    if (method == nullptr || params == nullptr) {
+        return message;
+    }
+    if (method->string == "secret/set") {
+        const auto hide_value = [](const std::string& name, std::string_view value) {
+            return std::string(name == "value" ? hidden : value);
+        };
+        return with_members(message, [&](const std::string& name, std::string_view value) {
+            return name == "params" && json_type(value) == "object" ? with_members(value, hide_value)
+                                                                    : std::string(value);
+        });
+    }
+    if (method->string != "elicitation/respond" || id == nullptr) {
         return message;
     }
     const auto hide = [&](const std::string& name, std::string_view value) {
@@ -65,7 +77,7 @@ void Trace::write(std::uint64_t client, std::string_view direction, const std::s
     // Invalid JSON is kept as text: a trace is for debugging.
     if (check_json(message)) {
         append_json_string(line, message);
-    } else if (message.find("elicitation") == std::string::npos) {
+    } else if (message.find("elicitation") == std::string::npos && message.find("secret") == std::string::npos) {
         line += RawJson::checked(message).text();
     } else {
         line += RawJson::checked(without_secrets(message, is_secret_)).text();

@@ -1,5 +1,7 @@
 #include "workspace.hpp"
 
+#include "base/names.hpp"
+
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -31,10 +33,32 @@ session::SessionOptions Workspace::default_session() const {
     return options;
 }
 
+namespace {
+
+// Takes them out of the environment.
+Environment take_secrets(Environment& environment) {
+    constexpr std::string_view prefix = "CELLGATE_SECRET_";
+    Environment secrets;
+    std::erase_if(environment, [&](const auto& variable) {
+        if (!variable.first.starts_with(prefix)) {
+            return false;
+        }
+        const std::string name = variable.first.substr(prefix.size());
+        if (is_variable_name(name) && !variable.second.empty()) {
+            secrets[name] = variable.second;
+        }
+        return true;
+    });
+    return secrets;
+}
+
+} // namespace
+
 Workspace open_workspace(const SidecarOptions& options) {
     Workspace workspace;
     workspace.path = canonical_workspace(options.workspace);
     workspace.environment = options.environment;
+    workspace.secrets = take_secrets(workspace.environment);
     if (options.sandbox_config) {
         workspace.settings = sandbox::read_settings(std::filesystem::absolute(*options.sandbox_config));
     }

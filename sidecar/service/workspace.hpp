@@ -14,8 +14,9 @@ namespace cellgate::service {
 inline constexpr std::string_view default_session_id = "default";
 
 struct Workspace {
-    std::string path;                                  // canonical
-    Environment environment;                           // of this process
+    std::string path;        // canonical
+    Environment environment; // of this process, without `secrets`
+    Environment secrets;     // of CELLGATE_SECRET_NAME, by NAME: no program gets them by itself
     std::shared_ptr<const sandbox::Settings> settings; // for sessions that name none
 
     // Absolute; a relative path is relative to the workspace. Throws Error{invalid_params}.

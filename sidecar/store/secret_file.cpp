@@ -25,8 +25,9 @@ namespace {
 constexpr std::string_view magic = "cellgate secret 1\n";
 constexpr std::size_t max_secret_bytes = std::size_t{16} << 20;
 
+// Of what SecretFile has loaded.
 const SodiumLibrary& sodium() {
-    return SodiumLibrary::get("keeping a login");
+    return SodiumLibrary::get("keeping a secret");
 }
 
 unsigned char* raw(std::string& text) {
@@ -78,8 +79,9 @@ std::string encrypt(std::string_view text, std::string_view key) {
 
 } // namespace
 
-SecretFile::SecretFile(std::string directory, const std::string& name)
-    : directory_(std::move(directory)), path_(fmt::format("{}/{}", directory_, name)), key_path_(path_ + ".key") {}
+SecretFile::SecretFile(std::string directory, const std::string& name, std::string without)
+    : directory_(std::move(directory)), path_(fmt::format("{}/{}", directory_, name)), key_path_(path_ + ".key"),
+      needed_for_("keeping " + name), without_(std::move(without)) {}
 
 SecretFile::Version SecretFile::version() const {
     struct stat status{};
@@ -95,7 +97,7 @@ std::optional<std::string> SecretFile::read() const {
     if (version() == Version{}) {
         return std::nullopt; // for which no library is needed
     }
-    sodium();
+    SodiumLibrary::get(needed_for_);
     std::string problem = "it is damaged, or its key is";
     try {
         const std::optional<std::string> file = read_private_file(path_, max_secret_bytes);
@@ -109,12 +111,12 @@ std::optional<std::string> SecretFile::read() const {
     } catch (const Error& error) {
         problem = error.message;
     }
-    log_warning("{} is not used, and all tool servers need a login again: {}", path_, problem);
+    log_warning("{} is not used, and {}: {}", path_, without_, problem);
     return std::nullopt;
 }
 
 SecretFile::Version SecretFile::replace(const std::function<std::string(std::optional<std::string>)>& change) const {
-    sodium();
+    SodiumLibrary::get(needed_for_);
     make_private_directory(directory_);
     const UniqueFd lock = lock_secrets(path_ + ".lock");
     const std::string text = change(read());

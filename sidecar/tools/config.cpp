@@ -240,9 +240,8 @@ std::string identity_of(const ServerSpec& spec, const ServerDescription& describ
     return text.hash();
 }
 
-// `inputs` are those that are known, by id.
 std::string value_of(const Variable& variable, const std::string& server, const std::string& workspace,
-                     const Environment& environment, const Environment& inputs) {
+                     const Environment& environment, const GivenValues& given) {
     switch (variable.kind) {
     case Variable::Kind::workspace_folder:
         return workspace;
@@ -259,12 +258,18 @@ std::string value_of(const Variable& variable, const std::string& server, const 
             fmt::format("Set it where cellgate is started, or write ${{{}:-default}}.", variable.name));
     }
     case Variable::Kind::input:
-        if (const auto entry = inputs.find(variable.name); entry != inputs.end()) {
+        if (const auto entry = given.inputs.find(variable.name); entry != given.inputs.end()) {
             return entry->second;
         }
         throw invalid_config(server,
                              fmt::format("its input \"{}\" is not known here", escape_unprintable(variable.name)),
                              "A user is asked for it when the server starts.");
+    case Variable::Kind::secret:
+        if (const auto entry = given.secrets.find(variable.name); entry != given.secrets.end()) {
+            return entry->second;
+        }
+        throw invalid_config(server, fmt::format("its secret {} is not known here", variable.name),
+                             "It is looked up when the server starts.");
     case Variable::Kind::other:
         break;
     }
@@ -284,7 +289,7 @@ std::shared_ptr<const sandbox::Settings> settings_of(const Form& form, const std
                                                      const std::string& workspace, const Environment& environment) {
     if (form.settings) {
         const std::string file = replace_variables(*form.settings, [&](const Variable& each) {
-            if (each.kind == Variable::Kind::input) {
+            if (each.kind == Variable::Kind::input || each.kind == Variable::Kind::secret) {
                 throw unknown_variable(each, server); // the settings are read before a user is asked
             }
             return value_of(each, server, workspace, environment, {});
@@ -389,10 +394,10 @@ ServerDescription describe(const ServerSpec& spec, const std::string& workspace,
 }
 
 ServerCommand expand(const ServerSpec& spec, const ServerDescription& described, const std::string& workspace,
-                     const Environment& environment, const Environment& inputs) {
+                     const Environment& environment, const GivenValues& given) {
     const auto put_in = [&](std::string_view text) {
         return replace_variables(text, [&](const Variable& variable) {
-            return value_of(variable, spec.name, workspace, environment, inputs);
+            return value_of(variable, spec.name, workspace, environment, given);
         });
     };
     const protocol::McpServerConfig config = form_of(spec).config;
@@ -424,21 +429,21 @@ ServerCommand expand(const ServerSpec& spec, const ServerDescription& described,
 }
 
 std::string expand_url(const ServerSpec& spec, const std::string& workspace, const Environment& environment,
-                       const Environment& inputs) {
+                       const GivenValues& given) {
     return replace_variables(*spec.config.url, [&](const Variable& variable) {
-        return value_of(variable, spec.name, workspace, environment, inputs);
+        return value_of(variable, spec.name, workspace, environment, given);
     });
 }
 
 mcp::HttpEndpoint expand_endpoint(const ServerSpec& spec, const std::string& workspace, const Environment& environment,
-                                  const Environment& inputs) {
+                                  const GivenValues& given) {
     const auto put_in = [&](std::string_view text) {
         return replace_variables(text, [&](const Variable& variable) {
-            return value_of(variable, spec.name, workspace, environment, inputs);
+            return value_of(variable, spec.name, workspace, environment, given);
         });
     };
     mcp::HttpEndpoint endpoint;
-    endpoint.url = expand_url(spec, workspace, environment, inputs);
+    endpoint.url = expand_url(spec, workspace, environment, given);
     for (const auto& [name, value] : spec.config.headers.value_or(Environment{})) {
         endpoint.fields.emplace_back(name, put_in(value));
     }
@@ -446,10 +451,10 @@ mcp::HttpEndpoint expand_endpoint(const ServerSpec& spec, const std::string& wor
 }
 
 OAuthSettings expand_oauth(const ServerSpec& spec, const std::string& workspace, const Environment& environment,
-                           const Environment& inputs) {
+                           const GivenValues& given) {
     const auto put_in = [&](std::string_view text) {
         return replace_variables(text, [&](const Variable& variable) {
-            return value_of(variable, spec.name, workspace, environment, inputs);
+            return value_of(variable, spec.name, workspace, environment, given);
         });
     };
     const protocol::OAuthConfig oauth = spec.config.oauth.value_or(protocol::OAuthConfig{});

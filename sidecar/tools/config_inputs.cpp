@@ -42,14 +42,34 @@ void each_variable_of(const protocol::McpServerConfig& config, const std::functi
     }
 }
 
-std::set<std::string> named_inputs(const protocol::McpServerConfig& config) {
-    std::set<std::string> ids;
-    each_variable_of(config, [&ids](const Variable& variable) {
-        if (variable.kind == Variable::Kind::input) {
-            ids.insert(variable.name);
+std::set<std::string> names_of_kind(const protocol::McpServerConfig& config, Variable::Kind kind) {
+    std::set<std::string> names;
+    each_variable_of(config, [&names, kind](const Variable& variable) {
+        if (variable.kind == kind) {
+            names.insert(variable.name);
         }
     });
-    return ids;
+    return names;
+}
+
+std::set<std::string> named_inputs(const protocol::McpServerConfig& config) {
+    return names_of_kind(config, Variable::Kind::input);
+}
+
+// Those of the process list.
+void require_no_secret_in_sight(const ServerSpec& spec) {
+    protocol::McpServerConfig in_sight;
+    in_sight.command = spec.config.command;
+    in_sight.cwd = spec.config.cwd;
+    in_sight.args = spec.config.args;
+    const std::set<std::string> names = named_secrets(in_sight);
+    if (!names.empty()) {
+        throw invalid_config(spec.name,
+                             fmt::format("its command line names the secret {}, where every user of this machine could "
+                                         "see the value",
+                                         *names.begin()),
+                             "A secret belongs in \"env\" or \"headers\".");
+    }
 }
 
 const ServerInput* find_input(const protocol::McpServerConfig& config, const std::string& id) {
@@ -91,11 +111,16 @@ std::vector<ServerInput> needed_inputs(const protocol::McpServerConfig& config) 
     return needed;
 }
 
+std::set<std::string> named_secrets(const protocol::McpServerConfig& config) {
+    return names_of_kind(config, Variable::Kind::secret);
+}
+
 bool holds_password(std::string_view text, const protocol::McpServerConfig& config) {
     bool found = false;
     replace_variables(text, [&](const Variable& variable) {
         const ServerInput* input = variable.kind == Variable::Kind::input ? find_input(config, variable.name) : nullptr;
-        found = found || (input != nullptr && input->password.value_or(false));
+        found =
+            found || variable.kind == Variable::Kind::secret || (input != nullptr && input->password.value_or(false));
         return std::string();
     });
     return found;
@@ -122,6 +147,7 @@ void require_known_variables(const ServerSpec& spec) {
             require_askable(spec, variable.name);
         }
     });
+    require_no_secret_in_sight(spec);
 }
 
 Error unknown_variable(const Variable& variable, const std::string& server) {

@@ -181,7 +181,7 @@ void StoredLogins::remove_wish(const LoginKey& key) {
 }
 
 LoginStore::LoginStore(async::Loop& loop, Clock& clock, const std::string& directory)
-    : loop_(loop), clock_(clock), file_(directory, "logins") {}
+    : loop_(loop), clock_(clock), file_(directory, "logins", "all tool servers need a login again") {}
 
 Task<void> LoginStore::refresh(Look look) {
     const Instant now = clock_.now();

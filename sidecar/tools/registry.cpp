@@ -1,5 +1,6 @@
 #include "tools/registry.hpp"
 
+#include "config_inputs.hpp"
 #include "host.hpp"
 #include "rule_check.hpp"
 #include "running_servers.hpp"
@@ -7,6 +8,7 @@
 #include "server_errors.hpp"
 #include "server_inputs.hpp"
 #include "server_logins.hpp"
+#include "server_secrets.hpp"
 
 #include <fmt/format.h>
 
@@ -26,12 +28,12 @@ Registry::Registry(async::Loop& loop, Clock& clock, gate::Gate& gate, RegistryOp
     : options_(std::move(options)),
       catalog_(make_catalog(options_, [this](const ServerEntryPtr& entry,
                                              std::string reason) { servers_->retire(entry, std::move(reason)); })),
-      inputs_(std::make_unique<ServerInputs>(options_.elicitor)),
+      inputs_(std::make_unique<ServerInputs>(options_.elicitor)), secrets_(std::make_unique<ServerSecrets>(options_)),
       logins_(std::make_unique<ServerLogins>(
           loop, clock, options_.logins_directory,
           [this](const protocol::ToolServersLoginEndedParams& ended) { on_login_ended(ended); })),
-      servers_(
-          std::make_unique<RunningServers>(*catalog_, ServerStarter(loop, clock, gate, options_, *inputs_, *logins_))),
+      servers_(std::make_unique<RunningServers>(
+          *catalog_, ServerStarter(loop, clock, gate, options_, *inputs_, *secrets_, *logins_))),
       dispatcher_(clock, gate, *servers_, options_.elicitor) {
     servers_->adopt(catalog_->add_built_in(host_server_name, HostTools::identity()),
                     std::make_shared<HostTools>(loop, options_.workspace, options_.environment));
@@ -104,6 +106,16 @@ void Registry::require_fitting(const protocol::RuleSpec& rule) const {
             throw Error(ErrorCode::rule_invalid, problem->what, problem->hint);
         }
     }
+}
+
+std::map<std::string, std::vector<std::string>> Registry::secret_users() const {
+    std::map<std::string, std::vector<std::string>> users;
+    for (const ServerEntryPtr& entry : catalog_->entries()) {
+        for (const std::string& secret : named_secrets(entry->spec.config)) {
+            users[secret].push_back(entry->spec.name);
+        }
+    }
+    return users;
 }
 
 Task<void> Registry::refresh_logins() {

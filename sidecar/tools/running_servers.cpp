@@ -99,7 +99,7 @@ Task<std::shared_ptr<ServerLaunch>> RunningServers::begin(CallContext context, R
     bool refused = false;
     try {
         co_await starter_.require_approval(context, launch);
-        co_await starter_.take_inputs(std::move(context), launch);
+        co_await starter_.take_values(std::move(context), launch);
     } catch (const Cancelled&) {
         refused = entry->co_owners.empty(); // another agent that named it may ask for itself
         error = std::current_exception();

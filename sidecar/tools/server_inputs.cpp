@@ -4,6 +4,7 @@
 #include "base/scope_exit.hpp"
 #include "config_inputs.hpp"
 #include "server_errors.hpp"
+#include "start_question.hpp"
 #include "tools/elicitation_values.hpp"
 
 #include <fmt/format.h>
@@ -17,9 +18,7 @@ namespace {
 using protocol::ElicitationField;
 using protocol::ServerInput;
 
-constexpr std::size_t max_title = 200;
 constexpr std::size_t max_description = 2000;
-constexpr std::size_t max_line = 400; // of the code that calls
 
 RawJson as_json(const std::string& text) {
     std::string json;
@@ -30,7 +29,7 @@ RawJson as_json(const std::string& text) {
 ElicitationField field_of(const ServerInput& input) {
     ElicitationField field;
     field.name = input.id;
-    field.title = shortened(input.id, max_title);
+    field.title = shortened(input.id, max_question_title);
     if (input.description) {
         field.description = shortened(*input.description, max_description, true);
     }
@@ -39,7 +38,7 @@ ElicitationField field_of(const ServerInput& input) {
         field.type = protocol::ElicitationFieldType::choice;
         field.options.emplace();
         for (const std::string& option : *input.options) {
-            field.options->push_back({option, shortened(option, max_title)});
+            field.options->push_back({option, shortened(option, max_question_title)});
         }
     } else if (input.password.value_or(false)) {
         field.secret = true;
@@ -53,44 +52,10 @@ ElicitationField field_of(const ServerInput& input) {
     return field;
 }
 
-protocol::Elicitation question_about(const CallContext& context, const std::string& server,
-                                     std::vector<ElicitationField> fields) {
-    protocol::Elicitation question;
-    question.server = server;
-    question.session_id = context.session_id;
-    question.execution_id = context.execution_id;
-    if (context.agent) {
-        question.agent = context.agent->name;
-    }
-    question.origin = context.origin;
-    if (question.origin) {
-        question.origin->text = shortened(question.origin->text, max_line);
-    }
-    question.message = fmt::format("{} needs {} before it starts", shortened(server, max_title),
-                                   fields.size() == 1 ? "this" : "these");
-    question.fields = std::move(fields);
-    return question;
-}
-
-ValuesCheck check_of(std::vector<ElicitationField> fields) {
-    return [fields = std::move(fields)](const std::optional<RawJson>& values) {
-        RawJson given = values ? *values : RawJson::checked("{}");
-        check_values(fields, given);
-        const JsonValue filled = parse_json_value(given.text());
-        for (const JsonValue::Member& member : filled.members) {
-            if (member.value.string.find('\0') != std::string::npos) {
-                throw Error(ErrorCode::answer_invalid,
-                            fmt::format("{}: expected no NUL character", shortened(member.name, max_title)));
-            }
-        }
-        return given;
-    };
-}
-
 std::string names_of_inputs(const std::vector<ServerInput>& inputs) {
     std::string names;
     for (const ServerInput& input : inputs) {
-        names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", shortened(input.id, max_title));
+        names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", shortened(input.id, max_question_title));
     }
     return names;
 }
@@ -101,7 +66,7 @@ Error not_given(const std::string& server, const std::vector<ServerInput>& input
         fmt::format("the tool server {} needs {}, and {}", in_quotes(server), names_of_inputs(inputs), why),
         fmt::format("Call again to be asked, or write ${{VAR}} in place of ${{input:{}}}, and set that variable "
                     "where cellgate is started.",
-                    shortened(inputs.front().id, max_title)));
+                    shortened(inputs.front().id, max_question_title)));
 }
 
 } // namespace
@@ -173,7 +138,10 @@ Task<void> ServerInputs::ask(CallContext context, ServerSpec spec, std::vector<S
         }
         over->set();
     });
-    protocol::Elicitation question = question_about(context, spec.name, fields);
+    std::string message = fmt::format("{} needs {} before it starts.\nWhat you answer is kept until cellgate ends, and "
+                                      "never stored.",
+                                      shortened(spec.name, max_question_title), fields.size() == 1 ? "this" : "these");
+    protocol::Elicitation question = start_question(context, spec.name, std::move(message), fields);
     ValuesCheck check = check_of(std::move(fields));
     const ElicitationReply reply = co_await elicitor_->elicit(std::move(question), std::move(check));
     if (reply.action != protocol::ElicitationAction::accept) {

@@ -47,8 +47,8 @@ class ProcessStream final : public ByteStream {
 
 Task<std::shared_ptr<ServerProcess>> ServerProcess::start(async::Loop& loop, const RegistryOptions& options,
                                                           ServerSpec spec, ServerDescription described,
-                                                          Environment inputs) {
-    ServerCommand expanded = expand(spec, described, options.workspace, options.environment, inputs);
+                                                          GivenValues given) {
+    ServerCommand expanded = expand(spec, described, options.workspace, options.environment, given);
     const auto started = std::make_shared<ServerProcess>();
     started->name_ = spec.name;
     started->identity_ = described.identity;

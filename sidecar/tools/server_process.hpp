@@ -15,10 +15,10 @@ namespace cellgate::tools {
 
 class ServerProcess final : public ServerLink {
   public:
-    // Starts what `described` shows, with its variables and inputs put in. Throws Error{config_invalid,
+    // Starts what `described` shows, with its variables put in. Throws Error{config_invalid,
     // tool_server_failed, sandbox_unavailable, denied}; then no process is left. `options` outlive the task.
     static Task<std::shared_ptr<ServerProcess>> start(async::Loop& loop, const RegistryOptions& options,
-                                                      ServerSpec spec, ServerDescription described, Environment inputs);
+                                                      ServerSpec spec, ServerDescription described, GivenValues given);
 
     bool in_sandbox() const override { return sandbox_ != nullptr; }
     // Its stdin and stdout, as long as the connection lives.

@@ -63,8 +63,8 @@ gate::Request start_request(const CallContext& context, const ServerSpec& spec, 
 } // namespace
 
 ServerStarter::ServerStarter(async::Loop& loop, Clock& clock, gate::Gate& gate, const RegistryOptions& options,
-                             ServerInputs& inputs, ServerLogins& logins)
-    : loop_(loop), clock_(clock), gate_(gate), options_(options), inputs_(inputs), logins_(logins) {}
+                             ServerInputs& inputs, ServerSecrets& secrets, ServerLogins& logins)
+    : loop_(loop), clock_(clock), gate_(gate), options_(options), inputs_(inputs), secrets_(secrets), logins_(logins) {}
 
 bool ServerStarter::has_login(const ServerSpec& spec) {
     const Environment headers = spec.config.headers.value_or(Environment{});
@@ -73,13 +73,16 @@ bool ServerStarter::has_login(const ServerSpec& spec) {
            std::none_of(headers.begin(), headers.end(), is_authorization);
 }
 
-std::shared_ptr<ServerAuthorizer> ServerStarter::authorizer_of(const ServerSpec& spec,
-                                                               const Environment& inputs) const {
+std::shared_ptr<ServerAuthorizer> ServerStarter::authorizer_of(const ServerSpec& spec) const {
+    return authorizer_of(spec, GivenValues{inputs_.known(spec), secrets_.known(spec)});
+}
+
+std::shared_ptr<ServerAuthorizer> ServerStarter::authorizer_of(const ServerSpec& spec, const GivenValues& given) const {
     if (!has_login(spec)) {
         return nullptr;
     }
-    const LoginKey key{spec.name, expand_url(spec, options_.workspace, options_.environment, inputs)};
-    return logins_.authorizer(key, expand_oauth(spec, options_.workspace, options_.environment, inputs));
+    const LoginKey key{spec.name, expand_url(spec, options_.workspace, options_.environment, given)};
+    return logins_.authorizer(key, expand_oauth(spec, options_.workspace, options_.environment, given));
 }
 
 std::string ServerStarter::root_for(const ServerSpec& spec) const {
@@ -113,8 +116,13 @@ Task<void> ServerStarter::require_approval(CallContext context, std::shared_ptr<
     throw changed_meanwhile(launch->spec.name);
 }
 
-Task<void> ServerStarter::take_inputs(CallContext context, std::shared_ptr<ServerLaunch> launch) {
-    launch->inputs = co_await gate::reporting_failure(launch->outcome, inputs_.take(std::move(context), launch->spec));
+Task<void> ServerStarter::take_values(CallContext context, std::shared_ptr<ServerLaunch> launch) {
+    co_await gate::reporting_failure(launch->outcome, take_all(std::move(context), launch));
+}
+
+Task<void> ServerStarter::take_all(CallContext context, std::shared_ptr<ServerLaunch> launch) {
+    launch->given.inputs = co_await inputs_.take(context, launch->spec);
+    launch->given.secrets = co_await secrets_.take(std::move(context), launch->spec);
 }
 
 Task<void> ServerStarter::start(std::shared_ptr<ServerLaunch> launch) {
@@ -135,7 +143,7 @@ Task<void> ServerStarter::start(std::shared_ptr<ServerLaunch> launch) {
 
 Task<void> ServerStarter::start_allowed(std::shared_ptr<ServerLaunch> launch) {
     if (!launch->spec.config.url) {
-        launch->link = co_await ServerProcess::start(loop_, options_, launch->spec, launch->described, launch->inputs);
+        launch->link = co_await ServerProcess::start(loop_, options_, launch->spec, launch->described, launch->given);
         launch->server =
             co_await McpToolServer::connect(launch->link, options_.ourselves, root_for(launch->spec), clock_);
         co_return;
@@ -162,9 +170,8 @@ Task<void> ServerStarter::start_allowed(std::shared_ptr<ServerLaunch> launch) {
 }
 
 Task<void> ServerStarter::connect(std::shared_ptr<ServerLaunch> launch, HttpServerLink::Transport transport) {
-    mcp::HttpEndpoint endpoint =
-        expand_endpoint(launch->spec, options_.workspace, options_.environment, launch->inputs);
-    endpoint.authorizer = authorizer_of(launch->spec, launch->inputs);
+    mcp::HttpEndpoint endpoint = expand_endpoint(launch->spec, options_.workspace, options_.environment, launch->given);
+    endpoint.authorizer = authorizer_of(launch->spec, launch->given);
     launch->link = std::make_shared<HttpServerLink>(loop_, clock_, launch->spec, launch->described, std::move(endpoint),
                                                     transport);
     launch->server = co_await McpToolServer::connect(launch->link, options_.ourselves, root_for(launch->spec), clock_);

@@ -7,6 +7,7 @@
 #include "mcp_tool_server.hpp"
 #include "server_inputs.hpp"
 #include "server_logins.hpp"
+#include "server_secrets.hpp"
 #include "tools/call_context.hpp"
 #include "tools/registry.hpp"
 
@@ -19,7 +20,7 @@ namespace cellgate::tools {
 struct ServerLaunch {
     ServerSpec spec;
     ServerDescription described;
-    Environment inputs; // their values, by id
+    GivenValues given;
     gate::OutcomeReport outcome;
     std::shared_ptr<CancelState> cancel; // of the start itself, once it was allowed
     std::shared_ptr<ServerLink> link;
@@ -30,23 +31,22 @@ struct ServerLaunch {
 
 class ServerStarter {
   public:
-    // `options`, `inputs` and `logins` outlive the starter.
+    // `options`, `inputs`, `secrets` and `logins` outlive the starter.
     ServerStarter(async::Loop& loop, Clock& clock, gate::Gate& gate, const RegistryOptions& options,
-                  ServerInputs& inputs, ServerLogins& logins);
+                  ServerInputs& inputs, ServerSecrets& secrets, ServerLogins& logins);
 
     // The server as it is now: its files may have changed since it was configured.
     ServerDescription describe_now(const ServerSpec& spec) const;
     // Whether it is reached by a URL, and its configuration does not say who asks by a header or a password in the URL.
     static bool has_login(const ServerSpec& spec);
     // Who authorizes the requests to a server; nullptr if it has no login. Throws Error{config_invalid}, also while an
-    // input has no value.
-    std::shared_ptr<ServerAuthorizer> authorizer_of(const ServerSpec& spec) const {
-        return authorizer_of(spec, inputs_.known(spec));
-    }
+    // input or a secret has no value.
+    std::shared_ptr<ServerAuthorizer> authorizer_of(const ServerSpec& spec) const;
     // Asks the gate. Then `described` is what it allowed. Throws Error{denied, config_invalid, tool_server_failed}.
     Task<void> require_approval(CallContext context, std::shared_ptr<ServerLaunch> launch);
-    // Then: asks the users for its inputs. Throws as ServerInputs::take().
-    Task<void> take_inputs(CallContext context, std::shared_ptr<ServerLaunch> launch);
+    // Then: gets its inputs and its secrets, from the users where they have to give them. Throws as
+    // ServerInputs::take() and ServerSecrets::take().
+    Task<void> take_values(CallContext context, std::shared_ptr<ServerLaunch> launch);
     // Sets `link`, then `server`. Throws as ServerProcess::start() and McpToolServer::connect(); then its passwords are
     // asked for again by the next start.
     Task<void> start(std::shared_ptr<ServerLaunch> launch);
@@ -54,7 +54,8 @@ class ServerStarter {
   private:
     // What a server that asks for roots is given; empty: none.
     std::string root_for(const ServerSpec& spec) const;
-    std::shared_ptr<ServerAuthorizer> authorizer_of(const ServerSpec& spec, const Environment& inputs) const;
+    std::shared_ptr<ServerAuthorizer> authorizer_of(const ServerSpec& spec, const GivenValues& given) const;
+    Task<void> take_all(CallContext context, std::shared_ptr<ServerLaunch> launch);
     Task<void> start_allowed(std::shared_ptr<ServerLaunch> launch);
     Task<void> connect(std::shared_ptr<ServerLaunch> launch, HttpServerLink::Transport transport);
 
@@ -63,6 +64,7 @@ class ServerStarter {
     gate::Gate& gate_;
     const RegistryOptions& options_;
     ServerInputs& inputs_;
+    ServerSecrets& secrets_;
     ServerLogins& logins_;
 };
 

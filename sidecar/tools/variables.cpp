@@ -1,5 +1,7 @@
 #include "variables.hpp"
 
+#include "base/names.hpp"
+
 #include <algorithm>
 #include <optional>
 
@@ -44,6 +46,9 @@ std::optional<Variable> parse_variable(std::string_view source) {
         variable.name = rest;
     } else if (inside.substr(0, colon) == "input" && !rest.empty()) {
         variable.kind = Variable::Kind::input;
+        variable.name = rest;
+    } else if (inside.substr(0, colon) == "secret" && is_variable_name(rest)) {
+        variable.kind = Variable::Kind::secret;
         variable.name = rest;
     }
     return variable;

@@ -1,6 +1,7 @@
 #pragma once
 // Variables are replaced in the texts of a configuration: ${VAR}, ${VAR:-default}, ${env:VAR}, ${workspaceFolder},
-// ${input:id}. A `${` that begins none of these is just text. What was put in is not looked through again.
+// ${input:id}, ${secret:NAME}. A `${` that begins none of these is just text. What was put in is not looked through
+// again.
 
 #include <functional>
 #include <string>
@@ -9,9 +10,9 @@
 namespace cellgate::tools {
 
 struct Variable {
-    enum class Kind { environment, workspace_folder, input, other };
+    enum class Kind { environment, workspace_folder, input, secret, other };
     Kind kind = Kind::other;
-    std::string name; // "VAR"; of input: "id"; of other: all between the braces, "command:id"
+    std::string name; // "VAR"; of input: "id"; of secret: "NAME"; of other: all between the braces, "command:id"
     bool has_default = false;
     std::string default_value;
     std::string_view source; // "${VAR}"

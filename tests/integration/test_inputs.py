@@ -108,7 +108,7 @@ class Start(Asking):
         self.assertEqual(approval["action"]["environment"], {"TOKEN": "${input:token}", "SITE": "${input:site}"})
         question = self.asked()
         self.assertNotIn("tool", question)
-        self.assertEqual(question["message"], "local needs these before it starts")
+        self.assertTrue(question["message"].startswith("local needs these before it starts.\n"), question)
         self.assertEqual([(field["name"], field["type"], field.get("secret"), field.get("initial"))
                           for field in question["fields"]],
                          [("token", "text", True, None), ("site", "choice", None, "us-east")])

@@ -423,7 +423,7 @@ it("elicitations: what a server needs before it starts is asked for in our words
   answering(fake, inputs)
   local lines = vim.api.nvim_buf_get_lines(0, 0, -1, false)
   assert(lines[1]:find("^# #%S+ +tracker needs these before it starts$"), lines[1])
-  assert(lines[2]:find("kept until cellgate ends, and never stored", 1, true), lines[2])
+  assert(lines[2]:find("What you answer goes to that server", 1, true), lines[2])
   assert(vim.tbl_contains(lines, "#> API token"), vim.inspect(lines))
   assert(not table.concat(lines, "\n"):find("its tool", 1, true), vim.inspect(lines))
 end)

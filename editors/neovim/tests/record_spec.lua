@@ -111,9 +111,13 @@ it("record: entries say in words what happened, newest first", function()
     entry(11, "execution.started", { sha256 = "00", bytes = 70000 }),
     entry(12, "files.changed", { files = 3, complete = true }),
     entry(13, "files.restored", { files = 1, complete = true }),
+    entry(14, "secret.set", { name = "TOKEN", scope = "workspace", source = "stored" }),
+    entry(15, "secret.used", { name = "TOKEN", scope = "user", server = "notes" }),
   })
   open()
   wait_rows({
+    "secret TOKEN given to notes",
+    "secret TOKEN of this workspace set",
     "restored 1 file",
     "changed 3 files",
     "ran: 70000 bytes of code",

@@ -24,11 +24,12 @@ import { record } from "./record";
 import { renames } from "./renames";
 import { results } from "./results";
 import { rules } from "./rules";
+import { secrets } from "./secrets";
 import { Sessions } from "./sessions";
 import { sessionViews } from "./sessionViews";
 import { toolServers } from "./toolServers";
 
-const parts: Part[] = [agent, approvals, cells, changeViews, kernelAssist, input, connectionStatus, notebooks, record, renames, results, rules, sessionViews, toolServers];
+const parts: Part[] = [agent, approvals, cells, changeViews, kernelAssist, input, connectionStatus, notebooks, record, renames, results, rules, secrets, sessionViews, toolServers];
 
 export function activate(extension: vscode.ExtensionContext): void {
     const log = vscode.window.createOutputChannel("cellgate", { log: true });

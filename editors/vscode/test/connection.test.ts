@@ -157,12 +157,13 @@ test("an attempt that is given up ends its relay, whatever that hears", async ()
     }
 });
 
-test("a verbose trace holds no answer to a question, whose secret was typed unseen", async () => {
+test("a verbose trace holds nothing that was typed unseen: no answer to a question, and no secret", async () => {
     const connection = await open(relay(`({ id }, send) => { if (id) send({ id, result: {} }); }`), noHandlers, {
         level: () => "verbose",
         onDidChange: new Emitter<void>().event,
     });
     await connection.request("elicitation/respond", { elicitationId: "e", action: "accept", values: { token: "s3cr3t" } });
+    await connection.request("secret/set", { name: "A", value: "s3cr3t" });
     await connection.request("toolServers/restart", { server: "tr4cker" });
     const all = logged.join("\n");
     assert.ok(all.includes("Sending request 'elicitation/respond"));

@@ -53,3 +53,22 @@ TEST_CASE("a shell reads the words that were written") {
     CHECK(read_by_a_shell(shell_words({"a b", "it's", "", "$HOME", "`id`", "\"", "\\", "*", "~", "a\nb", "!x", "#"})) ==
           "[a b][it's][][$HOME][`id`][\"][\\][*][~][a\nb][!x][#]");
 }
+
+TEST_CASE("plain words are those that a shell would make of the line by quotes alone") {
+    for (const char* line : {"op read op://vault/item/field", "pass show 'my db' \"the \\\"best\\\" one\"", "a\\ b c",
+                             "", "  ", "a '' \"\"", "x a~b c#d e=f", "a\"b\"'c'd"}) {
+        CAPTURE(line);
+        const std::optional<std::vector<std::string>> words = plain_words(line);
+        REQUIRE(words);
+        std::string shown;
+        for (const std::string& word : *words) {
+            shown += "[" + word + "]";
+        }
+        CHECK(shown == (words->empty() ? "" : read_by_a_shell(line)));
+    }
+    for (const char* line : {"a $B", "a \"$B\"", "a `b`", "a | b", "a; b", "a & b", "a > b", "a *", "a ?", "~/a",
+                             "a #b", "a 'b", "a \"b", "a \\", "a {b,c}", "a\nb", "(a)", "a \"`b`\""}) {
+        CAPTURE(line);
+        CHECK_FALSE(plain_words(line));
+    }
+}

@@ -102,3 +102,20 @@ TEST_CASE("what a user typed unseen is not in the trace, and everything else is"
     CHECK(answer.at("id") == 1);
     CHECK(lines[1].at("message").at("params").at("values").at("key") == "s3cr3t");
 }
+
+TEST_CASE("the value of a secret is not in the trace, and where else it is to be found is") {
+    const TempFolder folder;
+    const std::string path = folder.path / "trace.jsonl";
+    FakeClock clock;
+    Trace trace(clock, path, is_key);
+    const std::string params = R"("params":{"name":"A","value":"s3cr3t"})";
+    trace.write(1, "in", R"({"id":1,"method":"secret\/set",)" + params + "}");
+    trace.write(1, "in", R"({"id":2,"method":"secret/other",)" + params + "}"); // the control
+    trace.write(1, "in", R"({"id":3,"method":"secret/set","params":{"name":"A","file":".env"}})");
+    trace.write(1, "in", R"({"id":4,"method":"secret/set"})");
+    const std::vector<Json> lines = lines_of(path);
+    REQUIRE(lines.size() == 4);
+    CHECK(lines[0].at("message").at("params") == Json{{"name", "A"}, {"value", "(not in the trace)"}});
+    CHECK(lines[1].at("message").at("params").at("value") == "s3cr3t");
+    CHECK(lines[2].at("message").at("params").at("file") == ".env");
+}

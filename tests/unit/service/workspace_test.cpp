@@ -34,3 +34,15 @@ TEST_CASE("a workspace is its canonical folder, and nothing else is one") {
         CHECK_THROWS_AS(open_workspace(options), Error);
     }
 }
+
+TEST_CASE("secrets are taken out of the environment, so that no program gets them") {
+    const TempFolder folder;
+    SidecarOptions options;
+    options.workspace = folder.path;
+    options.environment = {{"CELLGATE_SECRET_TOKEN", "x"}, {"CELLGATE_SECRET_", "no name"},
+                           {"CELLGATE_SECRET_EMPTY", ""},  {"CELLGATE_SECRET_no-name", "y"},
+                           {"CELLGATE_OTHER", "z"},        {"PATH", "/bin"}};
+    const Workspace workspace = open_workspace(options);
+    CHECK(workspace.secrets == Environment{{"TOKEN", "x"}});
+    CHECK(workspace.environment == Environment{{"CELLGATE_OTHER", "z"}, {"PATH", "/bin"}});
+}

@@ -31,7 +31,7 @@ void keep(const SecretFile& file, const std::string& text) {
 struct Kept {
     TempFolder folder;
     std::string directory = (folder.path / "secrets").string();
-    SecretFile file{directory, "it"};
+    SecretFile file{directory, "it", "it is lost"};
 };
 
 } // namespace
@@ -41,7 +41,7 @@ TEST_CASE("a secret is read as it was kept, and is not in the file") {
     CHECK_FALSE(kept.file.read());
     keep(kept.file, "the secret");
     CHECK(kept.file.read() == "the secret");
-    CHECK(SecretFile(kept.directory, "it").read() == "the secret");
+    CHECK(SecretFile(kept.directory, "it", "").read() == "the secret");
     for (const auto& each : std::filesystem::directory_iterator(kept.directory)) {
         CAPTURE(each.path());
         CHECK(bytes_of(each.path()).find("the secret") == std::string::npos);

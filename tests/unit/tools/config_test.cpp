@@ -33,7 +33,7 @@ std::string problem_of(const std::function<void()>& work) {
     return "none";
 }
 
-const Environment inputs = {{"key", "${TOKEN} of the user"}};
+const tools::GivenValues given = {{{"key", "${TOKEN} of the user"}}, {}};
 const Environment environment = {{"PATH", "/nowhere:relative:/usr/bin:/bin"},
                                  {"HOME", "/home/ada"},
                                  {"TOKEN", "t0k3n"},
@@ -46,7 +46,7 @@ std::string identity(const ServerSpec& spec) {
 }
 
 std::vector<std::string> expanded(const ServerSpec& spec) {
-    return tools::expand(spec, tools::describe(spec, "/project", environment), "/project", environment, inputs).argv;
+    return tools::expand(spec, tools::describe(spec, "/project", environment), "/project", environment, given).argv;
 }
 
 } // namespace
@@ -437,6 +437,7 @@ TEST_CASE("variables are put in when the server starts") {
     CHECK(expanded(server("${NONE:-sh}"))[0] == "/usr/bin/sh");
     CHECK(has(problem_of([] { expanded(server("sh", {"${NONE}"})); }), "the variable NONE, which is not set / Set it"));
     CHECK(expanded(server("sh", {"-${input:key}-"}))[1] == "-${TOKEN} of the user-"); // once, too
+    CHECK(has(problem_of([] { expanded(server("sh", {"${secret:no-name}"})); }), "${secret:no-name} is not supported"));
     CHECK(has(problem_of([] { expanded(server("sh", {"${input:other}"})); }), "its input \"other\" is not known"));
     CHECK_FALSE(
         tools::describe(server("sh", {"${workspaceFolder}/${NOT_SET}", "$x"}), "/project", environment).problem);
@@ -448,7 +449,7 @@ TEST_CASE("a workspace whose path looks like a variable is just a path") {
     const ServerSpec spec = server("sh", {"${workspaceFolder}"});
     const std::string workspace = "/w/${TOKEN}";
     const tools::ServerDescription described = tools::describe(spec, workspace, environment);
-    const tools::ServerCommand command = tools::expand(spec, described, workspace, environment, inputs);
+    const tools::ServerCommand command = tools::expand(spec, described, workspace, environment, given);
     CHECK(command.argv[1] == workspace);
     CHECK(command.cwd == workspace);
 }
@@ -457,7 +458,7 @@ TEST_CASE("a server gets a small environment and what its configuration names") 
     ServerSpec spec = server("sh");
     spec.config.env = Environment{{"KEY", "${TOKEN}"}};
     const tools::ServerCommand command =
-        tools::expand(spec, tools::describe(spec, "/project", environment), "/project", environment, inputs);
+        tools::expand(spec, tools::describe(spec, "/project", environment), "/project", environment, given);
     CHECK(command.environment ==
           Environment{{"PATH", environment.at("PATH")}, {"HOME", "/home/ada"}, {"KEY", "t0k3n"}});
 }

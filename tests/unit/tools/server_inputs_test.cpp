@@ -82,7 +82,7 @@ TEST_CASE("the inputs that a server needs are one form, with passwords typed uns
     const protocol::Elicitation& question = user.asked[0].question;
     CHECK(question.server == "tracker");
     CHECK_FALSE(question.tool);
-    CHECK(question.message == "tracker needs these before it starts");
+    CHECK(question.message.starts_with("tracker needs these before it starts.\n"));
     REQUIRE(question.fields.value().size() == 2);
     const protocol::ElicitationField& token = question.fields->front();
     CHECK(token.name == "token");
@@ -148,7 +148,7 @@ TEST_CASE("after a failed start the passwords are asked for again, and only thes
     CHECK(inputs.known(tracker()) == Environment{{"site", "eu"}});
     tasks.spawn(keep(&inputs, tracker(), &taken));
     REQUIRE(user.asked.size() == 2);
-    CHECK(user.asked[1].question.message == "tracker needs this before it starts");
+    CHECK(user.asked[1].question.message.starts_with("tracker needs this before it starts.\n"));
     REQUIRE(user.asked[1].question.fields.value().size() == 1);
     CHECK(user.asked[1].question.fields->front().name == "token");
     user.accept(1, R"({"token":"right"})");

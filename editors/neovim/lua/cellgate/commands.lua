@@ -15,6 +15,7 @@ local policy_lists = require("cellgate.policy_lists")
 local record_list = require("cellgate.record_list")
 local rpc = require("cellgate.rpc")
 local run = require("cellgate.run")
+local secrets = require("cellgate.secrets")
 local session = require("cellgate.session")
 local text = require("cellgate.text")
 local tool_servers = require("cellgate.tool_servers")
@@ -332,6 +333,7 @@ M.all = {
       return { "allow", "ask", "deny" }
     end,
   },
+  secrets = secrets.command,
   decisions = {
     does = "Lists the decision history, also what was not asked about; <CR> shows who or which rule decided, X cancels a"
       .. " tool call that goes on, also one whose cell has ended.",

@@ -67,7 +67,7 @@ function M.rows(item, width)
   if asked.tool then
     vim.list_extend(rows, form.quoted(asked.message, width))
   else
-    add("What you answer goes to that server. It is kept until cellgate ends, and never stored.", "Comment")
+    add("What you answer goes to that server.", "Comment")
   end
   if asked.mode == "url" then
     add("It wants you to open a page of this host:", "Comment")

@@ -39,6 +39,10 @@ local function exception(problem)
   return problem and (problem.ename or "error") .. because(problem.evalue)
 end
 
+local function secret_text(secret)
+  return "secret " .. secret.name .. (secret.scope == "workspace" and " of this workspace" or "")
+end
+
 ---@type table<string, fun(data: table, decided?: table): string>
 local words = {
   ["action.decided"] = function(past)
@@ -80,6 +84,15 @@ local words = {
   ["login.ended"] = function(login)
     return login.error and ("login to %s failed: %s"):format(login.server, login.error)
       or "logged in to " .. login.server
+  end,
+  ["secret.set"] = function(set)
+    return secret_text(set) .. " set"
+  end,
+  ["secret.deleted"] = function(deleted)
+    return secret_text(deleted) .. " deleted"
+  end,
+  ["secret.used"] = function(used)
+    return secret_text(used) .. " given to " .. used.server
   end,
   ["files.changed"] = function(changed)
     return "changed " .. changes_words.files(changed.files)

@@ -49,7 +49,7 @@ export interface Tracing {
 export type TraceLevel = "off" | "messages" | "verbose";
 
 /** Whether what a message says may have been typed unseen. */
-const isSecret = (message: string) => message.includes("elicitation/respond");
+const isSecret = (message: string) => message.includes("elicitation/respond") || message.includes("secret/set");
 
 /** What stays of the relay's stderr, for the message that says why it ended. */
 const maxErrorCharacters = 4000;

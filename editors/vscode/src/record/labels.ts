@@ -19,6 +19,13 @@ interface Session {
     readonly sandbox?: string;
 }
 
+interface Secret {
+    readonly name: string;
+    readonly scope: string;
+    /** Of a use. */
+    readonly server?: string;
+}
+
 interface Kind {
     /** By which a user chooses it. */
     readonly title: string;
@@ -62,6 +69,9 @@ export const kinds: Readonly<Record<string, Kind>> = {
         text: ({ server, error }: { server: string; error?: string }) =>
             error === undefined ? `logged in to ${server}` : `login to ${server} failed: ${error}`,
     },
+    "secret.set": { title: "New secrets", icon: "lock", text: (secret: Secret) => `${secretText(secret)} set` },
+    "secret.deleted": { title: "Deleted secrets", icon: "trash", text: (secret: Secret) => `${secretText(secret)} deleted` },
+    "secret.used": { title: "Uses of secrets", icon: "lock", text: (secret: Secret) => `${secretText(secret)} given to ${secret.server}` },
     "files.changed": { title: "Changed files", icon: "diff", text: ({ files }: { files: number }) => `changed ${filesText(files)}` },
     "files.restored": { title: "Undone changes", icon: "discard", text: ({ files }: { files: number }) => `restored ${filesText(files)}` },
     "record.gap": {
@@ -75,6 +85,10 @@ export const kinds: Readonly<Record<string, Kind>> = {
         text: ({ firstKept }: { firstKept: number }) => `entries before number ${firstKept} were removed`,
     },
 };
+
+function secretText({ name, scope }: Secret): string {
+    return `secret ${name}${scope === "workspace" ? " of this workspace" : ""}`;
+}
 
 function subjectOf({ action, display }: PastDecision): string {
     return action ? actionText(action) : (display[0] ?? "an action");

@@ -1,5 +1,6 @@
 #pragma once
-// `shell_word` and `shell_words` quote commands that a user can copy into a shell; `first_command` reads such a line.
+// `shell_word` and `shell_words` quote commands that a user can copy into a shell; `first_command` and `plain_words`
+// read such a line.
 
 #include <optional>
 #include <string>
@@ -16,5 +17,9 @@ std::string shell_words(const std::vector<std::string>& words);
 // shell can expand them: variables, substitutions, `*` and `?`, braces, an open quote, a continued line, and a `<` or
 // `>` that touches a word.
 std::optional<std::vector<std::string>> first_command(std::string_view line);
+
+// The words of a line in which a shell would do nothing but take quotes and backslashes away. Nothing for any other
+// line, such as one with a variable, a pipe or an open quote.
+std::optional<std::vector<std::string>> plain_words(std::string_view line);
 
 } // namespace cellgate

@@ -22,8 +22,9 @@ class SecretFile {
         bool operator==(const Version&) const = default;
     };
 
-    // `directory` is made when something is kept. Nothing is read yet.
-    SecretFile(std::string directory, const std::string& name);
+    // `directory` is made when something is kept. Nothing is read yet. `name`: of the file, and what is kept in it
+    // ("logins"). `without`: what is so while it cannot be decrypted, for the log.
+    SecretFile(std::string directory, const std::string& name, std::string without);
 
     Version version() const;
     // Nothing if there is no file, or one that cannot be decrypted, which is logged. Throws Error{store_failed} where
@@ -39,6 +40,8 @@ class SecretFile {
     std::string directory_;
     std::string path_;
     std::string key_path_;
+    std::string needed_for_; // "keeping logins"
+    std::string without_;
 };
 
 } // namespace cellgate::store

@@ -82,25 +82,31 @@ struct ServerDescription {
 // Error{config_invalid}.
 ServerDescription describe(const ServerSpec& spec, const std::string& workspace, const Environment& environment);
 
-// What really starts: `described` with the variables put in, and the values of its inputs, by id. Throws
-// Error{config_invalid} for a variable that is not set and has no default, or an input without a value.
+// What is put in that is not of the environment: its inputs by id, its secrets by name.
+struct GivenValues {
+    Environment inputs;
+    Environment secrets;
+};
+
+// What really starts: `described` with the variables put in. Throws Error{config_invalid} for a variable that is not
+// set and has no default, or an input or a secret without a value.
 struct ServerCommand {
     std::vector<std::string> argv;
     std::string cwd;
     Environment environment; // all of it; in the sandbox, what it gets beside a clean one
 };
 ServerCommand expand(const ServerSpec& spec, const ServerDescription& described, const std::string& workspace,
-                     const Environment& environment, const Environment& inputs);
+                     const Environment& environment, const GivenValues& given);
 
 // Where the requests to a server with a URL really go, with the variables put in. Throw as expand().
 std::string expand_url(const ServerSpec& spec, const std::string& workspace, const Environment& environment,
-                       const Environment& inputs);
+                       const GivenValues& given);
 mcp::HttpEndpoint expand_endpoint(const ServerSpec& spec, const std::string& workspace, const Environment& environment,
-                                  const Environment& inputs);
+                                  const GivenValues& given);
 
 // What it says about the login, likewise.
 OAuthSettings expand_oauth(const ServerSpec& spec, const std::string& workspace, const Environment& environment,
-                           const Environment& inputs);
+                           const GivenValues& given);
 
 // What a program gets of our environment: HOME, LOGNAME, PATH, SHELL, TERM, USER, LANG.
 Environment small_environment(const Environment& environment);

@@ -10,6 +10,7 @@
 #include "protocol/messages/policy.hpp"
 #include "protocol/messages/tool_servers.hpp"
 #include "protocol/tool_spec.hpp"
+#include "store/secrets.hpp"
 #include "tools/call_context.hpp"
 #include "tools/config.hpp"
 #include "tools/server_sandbox.hpp"
@@ -17,6 +18,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -38,12 +40,18 @@ struct RegistryOptions {
     std::string logins_directory = {};
     // Each login that toolServers/login began has ended.
     std::function<void(const protocol::ToolServersLoginEndedParams& ended)> on_login_ended = {};
+    store::Secrets* secrets = nullptr; // stays as long as the registry; without it no server that names one starts
+    // A user gave a secret when a server needed it.
+    std::function<void(const store::SecretEntry& secret)> on_secret_kept = {};
+    // It is about to be given to a server that starts.
+    std::function<void(const store::SecretEntry& secret, const std::string& server)> on_secret_used = {};
 };
 
 class RunningServers;
 class ServerCatalog;
 class ServerInputs;
 class ServerLogins;
+class ServerSecrets;
 
 class Registry {
   public:
@@ -77,6 +85,9 @@ class Registry {
     // Throws Error{tool_server_not_found}.
     std::string log(const std::string& server) const;
 
+    // The servers whose configurations name each secret, by its name.
+    std::map<std::string, std::vector<std::string>> secret_users() const;
+
     // Looks for logins and logouts by other processes, for info() and list().
     Task<void> refresh_logins();
     // Begins a login of a user at the authorization server of a tool server, which has to be agreed to as for a start.
@@ -107,6 +118,7 @@ class Registry {
     RegistryOptions options_;
     std::unique_ptr<ServerCatalog> catalog_;
     std::unique_ptr<ServerInputs> inputs_;
+    std::unique_ptr<ServerSecrets> secrets_;
     std::unique_ptr<ServerLogins> logins_;
     std::unique_ptr<RunningServers> servers_;
     ToolCallDispatcher dispatcher_;

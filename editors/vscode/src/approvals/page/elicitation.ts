@@ -111,7 +111,7 @@ export class ElicitationView implements BlockOfPage {
         const { title, tool, message, fields, page } = elicitation;
         this.title.replaceChildren(title);
         this.tool.replaceChildren(
-            tool === undefined ? "What you answer goes to that server. It is kept until cellgate ends, and never stored." : `about a call of its tool ${tool}`,
+            tool === undefined ? "What you answer goes to that server." : `about a call of its tool ${tool}`,
         );
         this.decline.title = tool === undefined ? "The server does not start." : "The tool server hears that you said no.";
         this.cancel.title = tool === undefined ? "The server does not start now." : "The tool server hears that you gave no answer.";

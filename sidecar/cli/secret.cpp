@@ -1,0 +1,181 @@
+// `cellgate secret`: the secrets that tool servers get: add, list and remove them.
+
+#include "base/environment.hpp"
+#include "base/escape_unprintable.hpp"
+#include "base/json_codec.hpp"
+#include "base/json_scan.hpp"
+#include "base/shell_words.hpp"
+#include "commands.hpp"
+#include "protocol/messages/secrets.hpp"
+#include "record_text.hpp"
+#include "store/secrets.hpp"
+#include "terminal_client.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <unistd.h>
+
+namespace cellgate::cli {
+
+namespace {
+
+struct SecretArguments {
+    std::string workspace = ".";
+    std::string name;
+    std::string command;
+    std::string file;
+    bool of_workspace = false;
+    bool json = false;
+
+    service::SidecarOptions options() const {
+        service::SidecarOptions options;
+        options.workspace = workspace;
+        options.environment = process_environment();
+        return options;
+    }
+    protocol::SecretScope scope() const {
+        return of_workspace ? protocol::SecretScope::workspace : protocol::SecretScope::user;
+    }
+};
+
+using SecretAction = Task<void> (*)(async::Loop*, SecretArguments*, TerminalClient&);
+
+std::string secret_line(const protocol::SecretInfo& secret) {
+    std::string line = fmt::format("{}  {}  {}", secret.name, decode_json_string(to_json(secret.scope)),
+                                   decode_json_string(to_json(secret.source)));
+    if (secret.from) {
+        line += ": " + *secret.from;
+    }
+    if (!secret.used_by.empty()) {
+        line += "  used by " + escape_unprintable(fmt::format("{}", fmt::join(secret.used_by, ", ")));
+    }
+    if (secret.last_used_at) {
+        line += fmt::format("  last {}Z", short_time(*secret.last_used_at));
+    }
+    return line;
+}
+
+Task<void> list_secrets(async::Loop* /*loop*/, SecretArguments* arguments, TerminalClient& client) {
+    const Empty nothing;
+    const protocol::SecretListResult found = co_await client.sidecar().call<protocol::SecretList>(nothing);
+    for (const protocol::SecretInfo& secret : found.secrets) {
+        fmt::print("{}\n", arguments->json ? to_json(secret) : secret_line(secret));
+    }
+}
+
+// All of stdin, without its last line break.
+std::string piped_value() {
+    std::string value;
+    for (int c = 0; value.size() <= store::max_secret_value_bytes + 2 && (c = std::fgetc(stdin)) != EOF;) {
+        value += static_cast<char>(c);
+    }
+    for (const char c : {'\n', '\r'}) {
+        if (value.ends_with(c)) {
+            value.pop_back();
+        }
+    }
+    return value;
+}
+
+Task<std::string> typed_value(async::Loop* loop, std::string name) {
+    std::fflush(stdout);
+    const std::unique_ptr<Terminal> terminal = Terminal::open(*loop);
+    std::optional<std::string> typed;
+    if (terminal) {
+        std::string question = fmt::format("The value of {}, typed unseen: ", name);
+        typed = co_await terminal->ask(std::move(question), true);
+        co_await terminal->close();
+    }
+    co_return std::move(typed).value_or("");
+}
+
+// What cannot be a value is refused here: an error of the sidecar would quote it.
+void require_value(const std::string& value) {
+    if (value.empty() || value.size() > store::max_secret_value_bytes || value.find('\0') != std::string::npos) {
+        throw Error(ErrorCode::invalid_params,
+                    fmt::format("expected a value of 1 to {} bytes without NUL; nothing was kept",
+                                store::max_secret_value_bytes),
+                    "It is typed at the terminal, or comes from stdin.");
+    }
+}
+
+Task<void> add_one(async::Loop* loop, SecretArguments* arguments, TerminalClient& client) {
+    protocol::SecretSetParams params;
+    params.name = arguments->name;
+    params.scope = arguments->scope();
+    if (!arguments->command.empty()) {
+        params.command = plain_words(arguments->command);
+        if (!params.command || params.command->empty()) {
+            throw Error(ErrorCode::invalid_params,
+                        "expected a program and its arguments: no shell is there for variables, pipes and patterns",
+                        "A shell of its own can be the program: sh -c '…'");
+        }
+    } else if (!arguments->file.empty()) {
+        params.file = std::filesystem::absolute(arguments->file);
+    } else {
+        if (::isatty(STDIN_FILENO) != 0) {
+            params.value = co_await typed_value(loop, arguments->name);
+        } else {
+            params.value = piped_value();
+        }
+        require_value(*params.value);
+    }
+    const protocol::SecretInfo kept = co_await client.sidecar().call<protocol::SecretSet>(std::move(params));
+    fmt::print("kept: a tool server gets it where its configuration says ${{secret:{}}}\n", kept.name);
+}
+
+Task<void> remove_one(async::Loop* /*loop*/, SecretArguments* arguments, TerminalClient& client) {
+    protocol::SecretDeleteParams params{arguments->name, arguments->scope()};
+    co_await client.sidecar().call<protocol::SecretDelete>(std::move(params));
+}
+
+} // namespace
+
+void add_secret(CLI::App& app, Invocation& invocation) {
+    CLI::App* command = app.add_subcommand("secret", "Secrets that tool servers get: add, list or remove them");
+    command->require_subcommand(1);
+    auto arguments = std::make_shared<SecretArguments>();
+    const auto add_part = [&](const char* name, const char* meaning, SecretAction run) {
+        CLI::App* part = command->add_subcommand(name, meaning);
+        part->add_option("--root", arguments->workspace, "The workspace; default: the current directory")
+            ->check(CLI::ExistingDirectory.description({}))
+            ->type_name("DIR");
+        part->callback([arguments, run, &invocation] {
+            invocation.run = [arguments, run] {
+                async::Loop loop;
+                loop.run(with_terminal_client(&loop, arguments->options(), [&](TerminalClient& client) {
+                    return run(&loop, arguments.get(), client);
+                }));
+                return 0;
+            };
+        });
+        return part;
+    };
+    const auto names_one = [&](CLI::App* part, const char* meaning) {
+        part->add_option("NAME", arguments->name, meaning)->required()->type_name("");
+        part->add_flag("--workspace", arguments->of_workspace, "This workspace's; default: yours, for all of them");
+    };
+
+    CLI::App* adding = add_part("add", "Keep a secret; its value is typed unseen, or comes from stdin", add_one);
+    names_one(adding, "Letters, digits and _; configurations name it as ${secret:NAME}");
+    CLI::Option* from_command =
+        adding
+            ->add_option("--command", arguments->command,
+                         "What this prints is the value: 'op read op://vault/item/field'. Without a shell, outside the "
+                         "sandbox, when the secret is needed")
+            ->type_name("TEXT");
+    adding->add_option("--file", arguments->file, "A file of NAME=value lines, read when the secret is needed")
+        ->excludes(from_command)
+        ->type_name("PATH");
+
+    add_part("list", "List the secrets: their names, where they come from and who uses them", list_secrets)
+        ->add_flag("--json", arguments->json, "As JSON");
+
+    names_one(add_part("remove", "Forget a secret; tool servers that run keep it", remove_one), "As list shows it");
+}
+
+} // namespace cellgate::cli

@@ -1,0 +1,113 @@
+// secret/*.
+
+#include "base/escape_unprintable.hpp"
+#include "base/shell_words.hpp"
+#include "handlers.hpp"
+#include "sandbox/home.hpp"
+
+#include <map>
+#include <optional>
+
+namespace cellgate::service {
+
+namespace {
+
+protocol::SecretScope scope_of(store::SecretScope scope) {
+    return scope == store::SecretScope::workspace ? protocol::SecretScope::workspace : protocol::SecretScope::user;
+}
+
+store::SecretScope scope_of(std::optional<protocol::SecretScope> scope) {
+    return scope == protocol::SecretScope::workspace ? store::SecretScope::workspace : store::SecretScope::user;
+}
+
+protocol::SecretSource source_of(store::SecretSource source) {
+    switch (source) {
+    case store::SecretSource::command:
+        return protocol::SecretSource::command;
+    case store::SecretSource::file:
+        return protocol::SecretSource::file;
+    case store::SecretSource::environment:
+        return protocol::SecretSource::environment;
+    case store::SecretSource::stored:
+        break;
+    }
+    return protocol::SecretSource::stored;
+}
+
+struct SecretMethods {
+    SidecarServices& sidecar;
+
+    protocol::SecretInfo info_of(const store::SecretEntry& entry) const {
+        protocol::SecretInfo info;
+        info.name = entry.name;
+        info.scope = scope_of(entry.scope);
+        info.source = source_of(entry.source);
+        if (!entry.command.empty()) {
+            info.from = escape_unprintable(shell_words(entry.command));
+        } else if (!entry.file.empty()) {
+            info.from = escape_unprintable(entry.file);
+        }
+        if (!entry.set_at.empty()) {
+            info.set_at = entry.set_at;
+        }
+        return info;
+    }
+
+    Task<protocol::SecretListResult> list(Empty) {
+        const std::vector<store::SecretEntry> entries = co_await sidecar.secrets.list();
+        const std::map<SecretRecord::Key, std::string> last_uses = co_await sidecar.secret_record.last_uses();
+        std::map<std::string, std::vector<std::string>> users = sidecar.registry.secret_users();
+        protocol::SecretListResult result;
+        std::string before;
+        for (const store::SecretEntry& entry : entries) {
+            protocol::SecretInfo& info = result.secrets.emplace_back(info_of(entry));
+            if (const auto used = last_uses.find(SecretRecord::key_of(entry)); used != last_uses.end()) {
+                info.last_used_at = used->second;
+            }
+            if (entry.name != before) { // the workspace's hides the user's
+                info.used_by = users[entry.name];
+            }
+            before = entry.name;
+        }
+        co_return result;
+    }
+
+    Task<protocol::SecretInfo> set(protocol::SecretSetParams params) {
+        store::SecretEntry entry;
+        entry.name = std::move(params.name);
+        entry.scope = scope_of(params.scope);
+        if (params.command) {
+            entry.source = store::SecretSource::command;
+            entry.command = std::move(*params.command);
+        } else if (params.file) {
+            entry.source = store::SecretSource::file;
+            entry.file = sidecar.workspace.resolve(sandbox::without_tilde(*params.file, sidecar.workspace.environment));
+        }
+        std::string value = std::move(params.value).value_or("");
+        const store::SecretEntry kept = co_await sidecar.secrets.set(std::move(entry), std::move(value));
+        sidecar.secret_record.set(kept);
+        protocol::SecretInfo info = info_of(kept);
+        info.used_by = sidecar.registry.secret_users()[kept.name];
+        co_return info;
+    }
+
+    Task<Empty> remove(protocol::SecretDeleteParams params) {
+        const store::SecretScope scope = scope_of(params.scope);
+        const store::SecretEntry removed = co_await sidecar.secrets.remove(std::move(params.name), scope);
+        sidecar.secret_record.deleted(removed);
+        co_return Empty{};
+    }
+};
+
+} // namespace
+
+void add_secret_handlers(SidecarServices& sidecar, Client& client) {
+    const auto handlers = std::make_shared<SecretMethods>(sidecar);
+    client.peer.on_request<protocol::SecretList>([handlers](Empty params) { return handlers->list(params); });
+    client.peer.on_request<protocol::SecretSet>(
+        [handlers](protocol::SecretSetParams params) { return handlers->set(std::move(params)); });
+    client.peer.on_request<protocol::SecretDelete>(
+        [handlers](protocol::SecretDeleteParams params) { return handlers->remove(std::move(params)); });
+}
+
+} // namespace cellgate::service

@@ -1,0 +1,79 @@
+#include "secret_record.hpp"
+
+#include "base/encoding.hpp"
+#include "base/json_codec.hpp"
+
+#include <array>
+#include <chrono>
+#include <optional>
+#include <utility>
+
+namespace cellgate::service {
+
+namespace {
+
+constexpr const char* secret_used_type = "secret.used";
+
+struct SecretData {
+    std::string name;
+    std::string scope;
+    std::optional<std::string> source;
+    std::optional<std::string> server;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("name", self.name);
+        visit("scope", self.scope);
+        visit("source", self.source);
+        visit("server", self.server);
+    }
+};
+
+SecretData secret_data(const store::SecretEntry& secret) {
+    SecretRecord::Key key = SecretRecord::key_of(secret);
+    return {std::move(key.name), std::move(key.scope), std::nullopt, std::nullopt};
+}
+
+RawJson with_source(const store::SecretEntry& secret) {
+    constexpr std::array<const char*, 4> sources = {"stored", "command", "file", "environment"};
+    SecretData data = secret_data(secret);
+    data.source = sources.at(static_cast<std::size_t>(secret.source));
+    return to_raw_json(data);
+}
+
+} // namespace
+
+SecretRecord::Key SecretRecord::key_of(const store::SecretEntry& secret) {
+    return {secret.name, secret.scope == store::SecretScope::workspace ? "workspace" : "user"};
+}
+
+void SecretRecord::set(const store::SecretEntry& secret) {
+    activity_.secret_noted("secret.set", true, with_source(secret));
+}
+
+void SecretRecord::deleted(const store::SecretEntry& secret) {
+    activity_.secret_noted("secret.deleted", true, with_source(secret));
+}
+
+void SecretRecord::used(const store::SecretEntry& secret, const std::string& server) {
+    SecretData data = secret_data(secret);
+    data.server = server;
+    activity_.secret_noted(secret_used_type, false, to_raw_json(data));
+}
+
+Task<std::map<SecretRecord::Key, std::string>> SecretRecord::last_uses() {
+    constexpr auto far_back = std::chrono::hours(24 * 30);
+    protocol::RecordQueryParams params;
+    params.types.emplace();
+    params.types->emplace_back(secret_used_type);
+    params.since = to_rfc3339(clock_.wall() - far_back);
+    params.limit = 1000;
+    const protocol::RecordQueryResult found = co_await activity_.query(std::move(params));
+    std::map<Key, std::string> last;
+    for (const protocol::RecordEntry& entry : found.entries) { // the newest first
+        const SecretData data = from_json<SecretData>(entry.data, "data");
+        last.emplace(Key{data.name, data.scope}, entry.time);
+    }
+    co_return last;
+}
+
+} // namespace cellgate::service

@@ -1,0 +1,38 @@
+#pragma once
+// `SecretRecord` writes into the workspace's record what happens to secrets, and knows when each was last used. No
+// entry has a value.
+
+#include "activity_record.hpp"
+#include "store/secrets.hpp"
+
+#include <compare>
+#include <map>
+#include <string>
+
+namespace cellgate::service {
+
+class SecretRecord {
+  public:
+    struct Key {
+        std::string name;
+        std::string scope; // "user", "workspace"
+        auto operator<=>(const Key&) const = default;
+    };
+
+    // Both outlive it.
+    SecretRecord(Clock& clock, ActivityRecord& activity) : clock_(clock), activity_(activity) {}
+
+    static Key key_of(const store::SecretEntry& secret);
+    void set(const store::SecretEntry& secret);
+    void deleted(const store::SecretEntry& secret);
+    // Given to a tool server that starts.
+    void used(const store::SecretEntry& secret, const std::string& server);
+    // When a tool server of this workspace last got each, in RFC 3339: of the newest 1000 uses in the last 30 days.
+    Task<std::map<Key, std::string>> last_uses();
+
+  private:
+    Clock& clock_;
+    ActivityRecord& activity_;
+};
+
+} // namespace cellgate::service

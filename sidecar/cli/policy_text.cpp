@@ -52,6 +52,9 @@ std::string what(const AnyRule& rule) {
     if (rule.expires_at) {
         text += ", until " + *rule.expires_at;
     }
+    if (rule.uses) {
+        text += fmt::format(", for {} more", *rule.uses);
+    }
     return text;
 }
 

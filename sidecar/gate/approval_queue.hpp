@@ -44,7 +44,7 @@ struct PendingRequest {
     bool shown = false;
     bool announced = false;            // its notification was sent
     std::optional<PathSnapshot> paths; // while it is judged
-    bool resolving = false;            // its paths are being resolved off the loop
+    bool resolving = false;            // its paths are being resolved, or a use of a rule is taken, off the loop
     std::shared_ptr<Event> answered;   // while an answer is being checked and stored: others wait for it
     std::list<std::shared_ptr<PendingRequest>>::iterator position; // in the ApprovalQueue
     std::shared_ptr<CancelState> elicitation;

@@ -68,6 +68,19 @@ bool holds(const std::vector<Rule>& rules, const std::string& id) {
     return std::any_of(rules.begin(), rules.end(), [&id](const Rule& rule) { return rule.id == id; });
 }
 
+// As RuleBook::use().
+std::optional<std::int64_t> take_use(std::vector<Rule>& rules, const std::string& id) {
+    const auto rule = std::find_if(rules.begin(), rules.end(), [&id](const Rule& each) { return each.id == id; });
+    if (rule == rules.end() || !rule->uses) {
+        return std::nullopt;
+    }
+    const std::int64_t left = --*rule->uses;
+    if (left == 0) {
+        rules.erase(rule);
+    }
+    return left;
+}
+
 } // namespace
 
 RuleBook::RuleBook(Clock& clock, RunBlocking run_blocking, std::string root, const std::string& policy_directory)
@@ -258,6 +271,28 @@ Task<void> RuleBook::remove(std::string rule_id) {
                     fmt::format("expected the id of a rule in force, found {}", cut_to_line(rule_id, max_columns)),
                     "policy/list names them");
     }
+}
+
+Task<std::optional<std::int64_t>> RuleBook::use(std::string rule_id) {
+    std::optional<std::int64_t> left = take_use(configured_, rule_id);
+    for (auto session = sessions_.begin(); !left && session != sessions_.end(); ++session) {
+        left = take_use(session->second, rule_id);
+    }
+    for (auto execution = executions_.begin(); !left && execution != executions_.end(); ++execution) {
+        left = take_use(execution->second.rules, rule_id);
+    }
+    for (RuleStore* store : {&user_, &workspace_}) {
+        if (!left && holds(store->rules(), rule_id)) {
+            std::function<void(std::vector<Rule>&)> change = [&rule_id, &left](std::vector<Rule>& rules) {
+                left = take_use(rules, rule_id);
+            };
+            co_await write(store, std::move(change));
+        }
+    }
+    if (left == 0) {
+        grantees_.erase(rule_id);
+    }
+    co_return left;
 }
 
 void RuleBook::set_session_rules(const std::string& session_id, const std::vector<protocol::RuleSpec>& rules) {

@@ -23,6 +23,7 @@ using protocol::RuleSource;
 
 constexpr std::size_t max_pointers = 64;
 constexpr std::size_t max_text_bytes = 1024; // of a pointer, a pattern, a path
+constexpr std::int64_t max_uses = 1'000'000;
 constexpr std::size_t max_value_bytes = std::size_t{64} << 10;
 
 [[noreturn]] void refuse(const std::string& message, std::string hint = {}) {
@@ -167,6 +168,8 @@ Rule make_rule(protocol::RuleSpec spec, RuleSource source, WallTime now) {
     rule.source = source;
     rule.created_at = to_rfc3339(now);
     rule.expires_at = std::move(spec.expires_at);
+    rule.uses = spec.uses;
+    rule.tests = std::move(spec.tests);
     return rule;
 }
 
@@ -185,6 +188,9 @@ void check_rule(const Rule& rule) {
     if (rule.expires_at && !parse_rfc3339(*rule.expires_at)) {
         refuse(fmt::format("expected expiresAt as a time in UTC such as 2030-01-02T03:04:05Z, found {}",
                            visible_name(*rule.expires_at)));
+    }
+    if (rule.uses && (rule.effect != Effect::allow || *rule.uses < 1 || *rule.uses > max_uses)) {
+        refuse(fmt::format("expected uses only in an allow rule, and 1 to {} of them, found {}", max_uses, *rule.uses));
     }
     if (rule.arguments) {
         if (rule.arguments->size() > max_pointers) {
@@ -289,6 +295,13 @@ std::string describe_spec(const Rule& rule) {
             conditions += condition_words(matcher);
         }
         text += fmt::format(" with {}", conditions);
+    }
+    if (rule.expires_at) {
+        text += fmt::format(", until {}", visible_name(*rule.expires_at));
+    }
+    if (rule.uses) {
+        const bool calls = rule.kind == ActionKind::tool || rule.kind == ActionKind::host;
+        text += fmt::format(", for {} more {}{}", *rule.uses, calls ? "call" : "action", *rule.uses == 1 ? "" : "s");
     }
     return text;
 }

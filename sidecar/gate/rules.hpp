@@ -15,7 +15,8 @@ namespace cellgate::gate {
 // A rule in force, with a new id, from the rule as it was written.
 protocol::Rule make_rule(protocol::RuleSpec spec, protocol::RuleSource source, WallTime now);
 
-// Throws Error{rule_invalid}: a malformed pointer, matcher or time, a name that is empty, an allow rule without a kind.
+// Throws Error{rule_invalid}: a malformed pointer, matcher or time, a name that is empty, an allow rule without a kind,
+// uses of another one.
 void check_rule(const protocol::Rule& rule);
 // The same for a new one, which also must not have expired, nor be an allow rule that could never allow anything since
 // its kind needs the exact payload.

@@ -94,8 +94,11 @@ Task<Decision> Gate::Impl::decide(std::shared_ptr<Impl> self, Request request) {
         co_return denied(action, ResolvedBy::cancelled, "cellgate is ending");
     }
     if (self->has_no_approver() && !self->can_elicit(entry->request)) {
-        co_return self->record_immediate(*entry,
-                                         denied(action, ResolvedBy::no_client, no_approver_reason(entry->request)));
+        std::string reason = no_approver_reason(entry->request);
+        for (const std::string& failed : result.failed_tests) {
+            reason += "; " + failed;
+        }
+        co_return self->record_immediate(*entry, denied(action, ResolvedBy::no_client, std::move(reason)));
     }
     self->approvals.add(entry);
     self->changed_queues.insert(entry->queue());
@@ -200,6 +203,7 @@ void Gate::Impl::ask_next(const std::string& queue) {
             settle(entry, decision_by(std::move(result), entry->request.action));
             continue;
         }
+        entry->failed_tests = std::move(result.failed_tests);
         try {
             prepare(entry); // also when paths are unresolved: those of the choices are then resolved together with them
         } catch (const Error& error) {
@@ -249,6 +253,10 @@ void Gate::Impl::prepare(const PendingRequestPtr& entry) {
         return;
     }
     approval.display = display_lines(request.action);
+    for (const std::string& failed : entry->failed_tests) {
+        const std::vector<std::string> lines = own_lines("note: " + failed);
+        approval.display.insert(approval.display.end(), lines.begin(), lines.end());
+    }
     if (request.agent) {
         approval.agent = request.agent->name;
         approval.display.push_back("by agent " + request.agent->name);

@@ -9,6 +9,7 @@ Task<Rule> Gate::Impl::policy_add(std::shared_ptr<Impl> self, protocol::PolicyAd
     self->refresh();
     self->policy.rules().require_readable();
     Rule rule = self->policy.make_added_rule(std::move(params));
+    co_await self->policy.require_tests(&rule);
     co_await shielded(store_rule(self, rule));
     co_return rule;
 }

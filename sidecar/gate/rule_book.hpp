@@ -25,6 +25,8 @@ struct PolicyResult {
     protocol::Effect effect = protocol::Effect::ask;
     std::optional<protocol::Rule> rule; // none when none applies
     std::string reason;
+    // Of allow rules that would apply, and of deny and ask rules that do: which has a test that comes out otherwise.
+    std::vector<std::string> failed_tests = {};
 
     // An allow that holds only once RuleBook::use() has taken one of the rule's uses.
     bool needs_use() const { return effect == protocol::Effect::allow && rule && rule->uses; }

@@ -3,7 +3,6 @@
 #include "protocol/messages/policy.hpp"
 
 #include "base/encoding.hpp"
-#include "base/environment.hpp"
 #include "base/escape_unprintable.hpp"
 #include "base/json_codec.hpp"
 #include "base/json_scan.hpp"
@@ -33,13 +32,6 @@ struct PolicyArguments {
     bool yes = false;
     bool json = false;
     int exit_code = 0;
-
-    service::SidecarOptions options() const {
-        service::SidecarOptions options;
-        options.workspace = workspace;
-        options.environment = process_environment();
-        return options;
-    }
 };
 
 using PolicyAction = Task<void> (*)(async::Loop*, PolicyArguments*, TerminalClient&);
@@ -104,12 +96,15 @@ protocol::Action action_of(const std::string& text) {
             action.arguments_text = *matcher.equals;
             return action;
         }
-        if (!matcher.equals) {
-            throw Error(ErrorCode::rule_invalid, "expected the values of a call, found a condition",
+        const std::optional<std::string> name = tools::argument_name(pointer);
+        if (!matcher.equals || !name) {
+            throw Error(ErrorCode::rule_invalid,
+                        fmt::format("expected the values of a call, found {}",
+                                    name ? "a condition" : "a place within an argument"),
                         "such as: filesystem/read_file path=notes.txt");
         }
         members += members.empty() ? "" : ",";
-        append_json_string(members, pointer.substr(1));
+        append_json_string(members, *name);
         members += ":" + matcher.equals->text();
     }
     action.arguments_text = RawJson::checked("{" + members + "}");
@@ -157,7 +152,7 @@ void add_policy(CLI::App& app, Invocation& invocation) {
         part->callback([arguments, run, &invocation] {
             invocation.run = [arguments, run] {
                 async::Loop loop;
-                loop.run(with_terminal_client(&loop, arguments->options(), [&](TerminalClient& client) {
+                loop.run(with_terminal_client(&loop, options_of(arguments->workspace), [&](TerminalClient& client) {
                     return run(&loop, arguments.get(), client);
                 }));
                 return arguments->exit_code;

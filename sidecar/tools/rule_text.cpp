@@ -282,6 +282,18 @@ std::string pointer_to(std::string_view name) {
     return pointer;
 }
 
+std::optional<std::string> argument_name(std::string_view pointer) {
+    if (pointer.empty() || pointer.find('/', 1) != std::string_view::npos) {
+        return std::nullopt;
+    }
+    std::string name;
+    for (std::size_t at = 1; at < pointer.size(); ++at) {
+        const bool escaped = pointer[at] == '~' && at + 1 < pointer.size();
+        name += !escaped ? pointer[at] : pointer[++at] == '1' ? '/' : '~';
+    }
+    return name;
+}
+
 protocol::RuleSpec parse_allow_rule(const std::string& text, WallTime now) {
     return RuleReader(text, now).call();
 }

@@ -205,3 +205,11 @@ TEST_CASE("a rule ends after so many uses, or after a time, and an argument may 
         CHECK_THROWS_AS(parse_rule(text), Error);
     }
 }
+
+TEST_CASE("the pointer to an argument has its name back") {
+    for (const char* name : {"path", "a/b", "~", "~1", "", "a~0/"}) {
+        CHECK(argument_name(pointer_to(name)) == name);
+    }
+    CHECK_FALSE(argument_name(""));
+    CHECK_FALSE(argument_name("/deep/er"));
+}

@@ -5,6 +5,7 @@
 #include "base/clock.hpp"
 #include "protocol/messages/policy.hpp"
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -25,6 +26,8 @@ inline constexpr const char* rule_help = R"(RULE
 
 // The JSON pointer to a member of the arguments.
 std::string pointer_to(std::string_view name);
+// The name that it is of; nothing for a pointer to something within an argument, or to all of them.
+std::optional<std::string> argument_name(std::string_view pointer);
 
 // Throws Error{rule_invalid}, also for a rule that would allow every server or every action.
 protocol::RuleSpec parse_allow_rule(const std::string& text, WallTime now);

@@ -1,6 +1,5 @@
 // `cellgate changes` and `cellgate undo`: which files executions changed, and making them as they were before.
 
-#include "base/environment.hpp"
 #include "base/escape_unprintable.hpp"
 #include "base/json_codec.hpp"
 #include "change_text.hpp"
@@ -28,13 +27,6 @@ struct ChangesArguments {
     bool yes = false;
     bool json = false;
     int exit_code = 0;
-
-    service::SidecarOptions options() const {
-        service::SidecarOptions options;
-        options.workspace = workspace;
-        options.environment = process_environment();
-        return options;
-    }
 };
 
 // What an entry reports of an execution's changes, or an undo's.
@@ -222,7 +214,7 @@ void add_changes(CLI::App& app, Invocation& invocation) {
     command->callback([arguments, &invocation] {
         invocation.run = [arguments] {
             async::Loop loop;
-            loop.run(with_terminal_client(&loop, arguments->options(), [&](TerminalClient& client) {
+            loop.run(with_terminal_client(&loop, options_of(arguments->workspace), [&](TerminalClient& client) {
                 return show_changes(arguments.get(), client);
             }));
             return arguments->exit_code;
@@ -248,7 +240,7 @@ void add_undo(CLI::App& app, Invocation& invocation) {
     command->callback([arguments, &invocation] {
         invocation.run = [arguments] {
             async::Loop loop;
-            loop.run(with_terminal_client(&loop, arguments->options(), [&](TerminalClient& client) {
+            loop.run(with_terminal_client(&loop, options_of(arguments->workspace), [&](TerminalClient& client) {
                 return undo(&loop, arguments.get(), client);
             }));
             return arguments->exit_code;

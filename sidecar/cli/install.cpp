@@ -1,6 +1,5 @@
 // `cellgate install PACKAGE…`: packages for the workspace's kernels, after approval by the user at the terminal.
 
-#include "base/environment.hpp"
 #include "commands.hpp"
 #include "protocol/messages/packages.hpp"
 #include "terminal_client.hpp"
@@ -17,9 +16,7 @@ struct InstallArguments {
     int exit_code = 0;
 
     service::SidecarOptions options() const {
-        service::SidecarOptions options;
-        options.workspace = workspace;
-        options.environment = process_environment();
+        service::SidecarOptions options = options_of(workspace);
         if (!trace.empty()) {
             options.trace_file = trace;
         }

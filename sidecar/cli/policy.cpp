@@ -3,7 +3,6 @@
 #include "protocol/messages/policy.hpp"
 
 #include "base/encoding.hpp"
-#include "base/environment.hpp"
 #include "base/escape_unprintable.hpp"
 #include "base/json_codec.hpp"
 #include "base/json_scan.hpp"
@@ -11,7 +10,6 @@
 #include "policy_text.hpp"
 #include "record_text.hpp"
 #include "terminal_client.hpp"
-#include "time_argument.hpp"
 #include "tools/rule_text.hpp"
 #include "user_agrees.hpp"
 
@@ -29,17 +27,11 @@ struct PolicyArguments {
     std::string text; // a rule, an action or a rule's id
     std::vector<std::int64_t> seqs;
     std::string expires;
+    std::string uses;
     bool always = false;
     bool yes = false;
     bool json = false;
     int exit_code = 0;
-
-    service::SidecarOptions options() const {
-        service::SidecarOptions options;
-        options.workspace = workspace;
-        options.environment = process_environment();
-        return options;
-    }
 };
 
 using PolicyAction = Task<void> (*)(async::Loop*, PolicyArguments*, TerminalClient&);
@@ -54,10 +46,9 @@ Task<void> list(async::Loop* /*loop*/, PolicyArguments* arguments, TerminalClien
 
 Task<void> add(async::Loop* loop, PolicyArguments* arguments, TerminalClient& client) {
     protocol::PolicyParseParams text{arguments->text};
+    text.text += arguments->expires.empty() ? "" : " --expires " + arguments->expires;
+    text.text += arguments->uses.empty() ? "" : " --uses " + arguments->uses;
     protocol::PolicyParseResult parsed = co_await client.sidecar().call<protocol::PolicyParse>(std::move(text));
-    if (!arguments->expires.empty()) {
-        parsed.rule.expires_at = to_rfc3339(time_from_now("--expires", arguments->expires));
-    }
     protocol::PolicyPreviewParams asked{parsed.rule};
     const protocol::PolicyPreviewResult preview =
         co_await client.sidecar().call<protocol::PolicyPreview>(std::move(asked));
@@ -87,7 +78,7 @@ Task<void> remove(async::Loop* /*loop*/, PolicyArguments* arguments, TerminalCli
 
 // As a call of the tool that the text names, or a connection to its host.
 protocol::Action action_of(const std::string& text) {
-    const protocol::RuleSpec rule = tools::parse_rule("ask " + text);
+    const protocol::RuleSpec rule = tools::parse_rule("ask " + text, std::chrono::system_clock::now());
     protocol::Action action;
     action.kind = *rule.kind;
     if (rule.host) {
@@ -105,12 +96,15 @@ protocol::Action action_of(const std::string& text) {
             action.arguments_text = *matcher.equals;
             return action;
         }
-        if (!matcher.equals) {
-            throw Error(ErrorCode::rule_invalid, "expected the values of a call, found a condition",
+        const std::optional<std::string> name = tools::argument_name(pointer);
+        if (!matcher.equals || !name) {
+            throw Error(ErrorCode::rule_invalid,
+                        fmt::format("expected the values of a call, found {}",
+                                    name ? "a condition" : "a place within an argument"),
                         "such as: filesystem/read_file path=notes.txt");
         }
         members += members.empty() ? "" : ",";
-        append_json_string(members, pointer.substr(1));
+        append_json_string(members, *name);
         members += ":" + matcher.equals->text();
     }
     action.arguments_text = RawJson::checked("{" + members + "}");
@@ -158,7 +152,7 @@ void add_policy(CLI::App& app, Invocation& invocation) {
         part->callback([arguments, run, &invocation] {
             invocation.run = [arguments, run] {
                 async::Loop loop;
-                loop.run(with_terminal_client(&loop, arguments->options(), [&](TerminalClient& client) {
+                loop.run(with_terminal_client(&loop, options_of(arguments->workspace), [&](TerminalClient& client) {
                     return run(&loop, arguments.get(), client);
                 }));
                 return arguments->exit_code;
@@ -177,6 +171,7 @@ void add_policy(CLI::App& app, Invocation& invocation) {
         ->type_name("");
     adding->add_flag("--always", arguments->always, "For all workspaces; default: for this one");
     adding->add_option("--expires", arguments->expires, "It ends after so long: 30s, 90m, 12h, 7d")->type_name("TIME");
+    adding->add_option("--uses", arguments->uses, "It ends after so many actions that it allowed")->type_name("COUNT");
     adding->add_flag("--yes", arguments->yes, "Do not ask about a rule that would have allowed what was denied");
     adding->footer(tools::rule_help);
 

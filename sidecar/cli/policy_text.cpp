@@ -2,6 +2,7 @@
 
 #include "base/escape_unprintable.hpp"
 #include "base/json_codec.hpp"
+#include "tools/rule_text.hpp"
 
 #include <fmt/format.h>
 
@@ -47,10 +48,13 @@ std::string what(const AnyRule& rule) {
         text += " " + *rule.host;
     }
     for (const auto& [pointer, matcher] : rule.arguments.value_or(std::map<std::string, protocol::Matcher>())) {
-        text += fmt::format(" {}={}", pointer.empty() ? "" : pointer.substr(1), condition(matcher));
+        text += fmt::format(" {}={}", tools::argument_name(pointer).value_or(pointer), condition(matcher));
     }
     if (rule.expires_at) {
         text += ", until " + *rule.expires_at;
+    }
+    if (rule.uses) {
+        text += fmt::format(", for {} more", *rule.uses);
     }
     return text;
 }

@@ -88,44 +88,35 @@ int show(const std::string& workspace, std::int64_t seq) {
     return 0;
 }
 
-void print_spans(const std::vector<record::StoredEntry>& entries, const std::string& workspace) {
-    constexpr std::size_t most = 1000; // in a line
-    OtlpSpans spans(workspace);
-    for (const record::StoredEntry& entry : entries) {
-        spans.add(entry.json);
-        if (spans.size() == most) {
-            fmt::print("{}\n", spans.take());
-        }
-    }
-    if (spans.size() > 0) {
-        fmt::print("{}\n", spans.take());
-    }
-}
-
-// One page after the other, since the oldest come first.
+// Holds a page of the record at a time.
 int export_lines(const std::string& workspace, const Filters& filters, bool otlp) {
-    constexpr std::size_t page = 10'000;
+    constexpr std::size_t page = 1000;       // entries
+    constexpr std::size_t most_spans = 1000; // in a line
     record::Query query = query_of(filters);
     const record::RecordReader reader = reader_of(workspace);
     query.limit = page;
-    std::vector<record::StoredEntry> all;
-    while (true) {
-        std::vector<record::StoredEntry> found = reader.query(query);
-        const bool is_last = found.size() < page;
-        query.before_seq = found.empty() ? query.before_seq : std::optional(found.back().seq);
-        std::move(found.begin(), found.end(), std::back_inserter(all));
-        if (is_last) {
-            break;
+    query.oldest_first = true;
+    query.from_seq = 0;
+    OtlpSpans spans(daemon::find_instance_paths(workspace, process_environment()).workspace);
+    const auto print_spans = [&spans](std::size_t least) {
+        if (spans.size() >= least) {
+            fmt::print("{}\n", spans.take());
         }
+    };
+    for (std::size_t found = page; found == page;) {
+        const std::vector<record::StoredEntry> entries = reader.query(query);
+        for (const record::StoredEntry& entry : entries) {
+            if (otlp) {
+                spans.add(entry.json);
+                print_spans(most_spans);
+            } else {
+                fmt::print("{}\n", entry.json);
+            }
+            query.from_seq = entry.seq + 1;
+        }
+        found = entries.size();
     }
-    std::reverse(all.begin(), all.end());
-    if (otlp) {
-        print_spans(all, daemon::find_instance_paths(workspace, process_environment()).workspace);
-        return 0;
-    }
-    for (const record::StoredEntry& entry : all) {
-        fmt::print("{}\n", entry.json);
-    }
+    print_spans(1);
     return 0;
 }
 

@@ -59,7 +59,8 @@ std::string rule_words(std::string_view data) {
 }
 
 std::string removed_rule(std::string_view data) {
-    return "rule removed: " + text_of(data, "ruleId");
+    const std::string reason = text_of(data, "reason");
+    return fmt::format("rule removed: {}{}", text_of(data, "ruleId"), reason.empty() ? "" : ": " + reason);
 }
 
 std::string login(std::string_view data) {

@@ -126,7 +126,7 @@ service::SidecarOptions SidecarArguments::options() const {
     options.workspace = workspace;
     options.environment = process_environment();
     for (const std::string& rule : allow) {
-        options.rules.push_back(tools::parse_allow_rule(rule));
+        options.rules.push_back(tools::parse_allow_rule(rule, std::chrono::system_clock::now()));
     }
     for (const std::string& host : allow_domains) {
         protocol::RuleSpec rule;

@@ -1,6 +1,7 @@
 #include "terminal_client.hpp"
 
 #include "approval_prompt.hpp"
+#include "base/environment.hpp"
 #include "base/sync.hpp"
 #include "elicitation_prompt.hpp"
 #include "terminal_text.hpp"
@@ -85,6 +86,13 @@ Task<void> start_and_run(TerminalClient* client, std::function<Task<void>(Termin
 }
 
 } // namespace
+
+service::SidecarOptions options_of(const std::string& workspace) {
+    service::SidecarOptions options;
+    options.workspace = workspace;
+    options.environment = process_environment();
+    return options;
+}
 
 Task<void> with_terminal_client(async::Loop* loop, service::SidecarOptions options,
                                 std::function<Task<void>(TerminalClient&)> body) {

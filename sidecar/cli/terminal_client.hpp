@@ -46,6 +46,9 @@ class TerminalClient final : public ClientEvents {
     LocalSidecar sidecar_;
 };
 
+// For a workspace, in the environment of this process.
+service::SidecarOptions options_of(const std::string& workspace);
+
 // Runs `body` with a client, always closes it, and rethrows an error of `body` with the client's advice added.
 Task<void> with_terminal_client(async::Loop* loop, service::SidecarOptions options,
                                 std::function<Task<void>(TerminalClient&)> body);

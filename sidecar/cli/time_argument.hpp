@@ -7,9 +7,7 @@
 
 namespace cellgate::cli {
 
-// "2026-01-05T09:30:00Z", or "90m": so long ago. Throws Error{invalid_params}, as the other one does.
+// "2026-01-05T09:30:00Z", or "90m": so long ago. Throws Error{invalid_params}.
 WallTime time_before_now(const char* option, const std::string& text);
-// "90m": in so long.
-WallTime time_from_now(const char* option, const std::string& text);
 
 } // namespace cellgate::cli

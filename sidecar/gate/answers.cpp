@@ -1,4 +1,5 @@
 #include "gate_impl.hpp"
+#include "rule_tests.hpp"
 #include "rules.hpp"
 
 #include <fmt/format.h>
@@ -183,6 +184,10 @@ Rule Gate::Impl::grant(const PendingRequest& entry, const Action& action, const 
         check_new_rule(rule, policy.rules().now());
         if (!applies(rule, payload, paths) && paths.is_resolved()) {
             refuse_rule("the rule does not match the action that it answers", "take one of the approval's choices");
+        }
+        const std::optional<std::string> failed = failed_test(rule, paths);
+        if (failed && paths.is_resolved()) {
+            refuse_rule(*failed, "change the rule, or the test");
         }
     }
     return rule;

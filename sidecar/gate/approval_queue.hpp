@@ -40,11 +40,12 @@ struct PendingRequest {
     Request request;
     Payload payload;
     protocol::Approval approval;
-    std::size_t bytes = 0; // of the approval in a message; known when its turn has come
+    std::size_t bytes = 0;                 // of the approval in a message; known when its turn has come
+    std::vector<std::string> failed_tests; // of rules, as a user is told of them
     bool shown = false;
     bool announced = false;            // its notification was sent
     std::optional<PathSnapshot> paths; // while it is judged
-    bool resolving = false;            // its paths are being resolved off the loop
+    bool resolving = false;            // its paths are being resolved, or a use of a rule is taken, off the loop
     std::shared_ptr<Event> answered;   // while an answer is being checked and stored: others wait for it
     std::list<std::shared_ptr<PendingRequest>>::iterator position; // in the ApprovalQueue
     std::shared_ptr<CancelState> elicitation;

@@ -349,6 +349,12 @@ Lines with_title(const Action& action) {
 
 } // namespace
 
+std::vector<std::string> own_lines(std::string_view line) {
+    Lines lines;
+    lines.add(line);
+    return lines.take();
+}
+
 std::vector<std::string> title_lines(const Action& action) {
     return with_title(action).take();
 }

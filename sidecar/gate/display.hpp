@@ -9,12 +9,16 @@
 #include "protocol/messages/policy.hpp"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace cellgate::gate {
 
 // Throws Error{limit_exceeded} when the lines take more than 24 MiB: a user cannot approve what cannot be shown.
 std::vector<std::string> display_lines(const Action& action);
+
+// A visible line of cellgate's own in the width of the others.
+std::vector<std::string> own_lines(std::string_view line);
 
 // The beginning of the display, which names the action.
 std::vector<std::string> title_lines(const Action& action);

@@ -42,6 +42,7 @@ struct Answer {
     std::map<std::string, Grantee> grantees; // those of them that hold in one session or execution
 };
 
+std::string no_approver_reason(const Request& request);
 Decision decision_by(PolicyResult result, const Action& action);
 Decision denied(const Action& action, ResolvedBy by, std::string reason);
 
@@ -102,6 +103,11 @@ struct Gate::Impl : std::enable_shared_from_this<Gate::Impl> {
                PathSnapshot& paths) const;
     static Task<void> apply(std::shared_ptr<Impl> self, protocol::ApprovalRespondParams params, Answer answer);
     static Task<Rule> policy_add(std::shared_ptr<Impl> self, protocol::PolicyAddParams params);
+    // The result of an evaluation that needs_use(), once the use is taken; another one if there was none left.
+    static Task<PolicyResult> use_rule(std::shared_ptr<Impl> self, PendingRequestPtr entry, PolicyResult result);
+    // The same of a request that waits, which is settled then.
+    void settle_by_use(const PendingRequestPtr& entry, PolicyResult result);
+    static Task<void> settle_by_use_of(std::shared_ptr<Impl> self, PendingRequestPtr entry, PolicyResult result);
     static Task<void> store_rule(std::shared_ptr<Impl> self, Rule rule);
     static Task<void> policy_remove(std::shared_ptr<Impl> self, std::string rule_id);
     static Task<std::vector<bool>> policy_covers(std::shared_ptr<Impl> self, protocol::RuleSpec spec,

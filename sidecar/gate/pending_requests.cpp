@@ -5,7 +5,6 @@
 #include "columns.hpp"
 #include "display.hpp"
 #include "edit_text.hpp"
-#include "gate/question_lines.hpp"
 #include "gate_impl.hpp"
 #include "visible_name.hpp"
 
@@ -15,23 +14,6 @@
 
 namespace cellgate::gate {
 
-namespace {
-
-// Of a question that an agent's own program shows: its user would hardly read a longer one.
-constexpr std::size_t max_elicited_bytes = std::size_t{16} << 10;
-
-std::string_view refusal_in_words(protocol::Refusal how) {
-    switch (how) {
-    case protocol::Refusal::declined:
-        break;
-    case protocol::Refusal::cancelled:
-        return "the user of the agent's program closed the question without an answer";
-    case protocol::Refusal::not_ticked:
-        return "the user of the agent's program accepted the question without ticking that it is allowed";
-    }
-    return "the user of the agent's program said no";
-}
-
 std::string no_approver_reason(const Request& request) {
     if (!request.agent) {
         return std::string(no_approver);
@@ -40,8 +22,6 @@ std::string no_approver_reason(const Request& request) {
                        "there, or add a rule; then it can be tried again",
                        no_approver);
 }
-
-} // namespace
 
 Decision decision_by(PolicyResult result, const Action& action) {
     Decision decision;
@@ -92,6 +72,9 @@ Task<Decision> Gate::Impl::decide(std::shared_ptr<Impl> self, Request request) {
     const Action& action = entry->request.action;
     const RequestContext context = entry->context();
     PolicyResult result = co_await self->policy.evaluate(entry->payload, context);
+    if (result.needs_use() && !entry->request.deny_rules_only) {
+        result = co_await use_rule(self, entry, std::move(result));
+    }
     // Only an explicit rule allows it: no rule is not enough, and neither is one that says "ask".
     if (entry->request.needs_explicit_host_rule && (!result.rule || result.effect == Effect::ask)) {
         co_return self->record_immediate(*entry,
@@ -111,8 +94,11 @@ Task<Decision> Gate::Impl::decide(std::shared_ptr<Impl> self, Request request) {
         co_return denied(action, ResolvedBy::cancelled, "cellgate is ending");
     }
     if (self->has_no_approver() && !self->can_elicit(entry->request)) {
-        co_return self->record_immediate(*entry,
-                                         denied(action, ResolvedBy::no_client, no_approver_reason(entry->request)));
+        std::string reason = no_approver_reason(entry->request);
+        for (const std::string& failed : result.failed_tests) {
+            reason += "; " + failed;
+        }
+        co_return self->record_immediate(*entry, denied(action, ResolvedBy::no_client, std::move(reason)));
     }
     self->approvals.add(entry);
     self->changed_queues.insert(entry->queue());
@@ -209,10 +195,15 @@ void Gate::Impl::ask_next(const std::string& queue) {
         }
         // While it waited, an answer to another one may have covered it.
         PolicyResult result = policy.rules().evaluate(entry->payload, entry->context(), *entry->paths);
+        if (entry->paths->is_resolved() && result.needs_use()) {
+            settle_by_use(entry, std::move(result));
+            return;
+        }
         if (entry->paths->is_resolved() && result.effect != Effect::ask) {
             settle(entry, decision_by(std::move(result), entry->request.action));
             continue;
         }
+        entry->failed_tests = std::move(result.failed_tests);
         try {
             prepare(entry); // also when paths are unresolved: those of the choices are then resolved together with them
         } catch (const Error& error) {
@@ -262,6 +253,10 @@ void Gate::Impl::prepare(const PendingRequestPtr& entry) {
         return;
     }
     approval.display = display_lines(request.action);
+    for (const std::string& failed : entry->failed_tests) {
+        const std::vector<std::string> lines = own_lines("note: " + failed);
+        approval.display.insert(approval.display.end(), lines.begin(), lines.end());
+    }
     if (request.agent) {
         approval.agent = request.agent->name;
         approval.display.push_back("by agent " + request.agent->name);
@@ -394,6 +389,10 @@ void Gate::Impl::judge_pending(const PendingRequestPtr& entry) {
         resolve_paths(entry);
         return;
     }
+    if (result.needs_use()) {
+        settle_by_use(entry, std::move(result));
+        return;
+    }
     entry->paths.reset();
     // Without a rule: stored rules cannot be read. It waits until they can, and an allow is refused meanwhile.
     if (result.effect != Effect::ask && result.rule) {
@@ -407,87 +406,6 @@ void Gate::Impl::settle_all(ResolvedBy by, const std::string& reason, const std:
             settle(entry, denied(entry->request.action, by, reason));
         }
     }
-}
-
-Task<void> Gate::Impl::elicit(std::shared_ptr<Impl> self, PendingRequestPtr entry) {
-    protocol::ApprovalElicitResult answer;
-    answer.decision = Verdict::deny;
-    const bool offered =
-        std::any_of(entry->approval.choices.begin(), entry->approval.choices.end(),
-                    [](const protocol::Choice& choice) { return choice.scope == Scope::execution && !choice.rule; });
-    std::string problem;
-    std::size_t bytes = 0;
-    for (const std::string& line : question_lines(entry->approval)) {
-        bytes += line.size() + 1;
-    }
-    if (bytes > max_elicited_bytes) {
-        problem = fmt::format("it takes {} bytes to show, too much for a question in the agent's own program", bytes);
-    } else {
-        try {
-            answer = co_await self->options.elicitor->elicit(*entry->request.agent, entry->approval, offered);
-        } catch (const Cancelled&) {
-            throw;
-        } catch (const Error& error) {
-            problem = error.message;
-        }
-    }
-    if (entry->decision) {
-        co_return;
-    }
-    Decision decision = self->elicited(*entry, answer);
-    if (!problem.empty()) {
-        decision = denied(entry->request.action, ResolvedBy::no_client,
-                          fmt::format("{}; and {}", no_approver_reason(entry->request), problem));
-    }
-    if (decision.allowed && offered && answer.scope == Scope::execution) {
-        decision.rule = co_await grant_until_end(self, entry);
-        if (entry->decision) {
-            co_return;
-        }
-    }
-    const bool granted = decision.rule.has_value();
-    self->settle(entry, std::move(decision));
-    if (granted) {
-        self->reconsider(entry->request.session_id);
-    }
-    self->pump();
-}
-
-Task<std::optional<Rule>> Gate::Impl::grant_until_end(std::shared_ptr<Impl> self, PendingRequestPtr entry) {
-    protocol::ApprovalRespondParams params;
-    params.decision = Verdict::allow;
-    params.scope = Scope::execution;
-    std::vector<Rule> rules;
-    std::map<std::string, Grantee> grantees;
-    try {
-        PathSnapshot paths = self->policy.snapshot();
-        rules.push_back(self->grant(*entry, entry->request.action, params, paths));
-    } catch (const Error&) {
-        co_return std::nullopt; // it was allowed once, all the same
-    }
-    grantees[rules.front().id] = entry->context().agent;
-    const Rule rule = rules.front();
-    co_await shielded(self->policy.rules().add(std::move(rules), std::move(grantees)));
-    co_return rule;
-}
-
-Decision Gate::Impl::elicited(const PendingRequest& entry, const protocol::ApprovalElicitResult& answer) {
-    if (answer.decision != Verdict::allow) {
-        return denied(entry.request.action, ResolvedBy::elicitation,
-                      std::string(refusal_in_words(answer.how.value_or(protocol::Refusal::declined))));
-    }
-    try {
-        refresh();
-        policy.rules().require_readable();
-    } catch (const Error& error) {
-        return denied(entry.request.action, ResolvedBy::elicitation, error.message);
-    }
-    Decision decision;
-    decision.allowed = true;
-    decision.action = entry.request.action;
-    decision.reason = "the user of the agent's program allowed it";
-    decision.by = ResolvedBy::elicitation;
-    return decision;
 }
 
 Task<void> Gate::Impl::detach_after_linger(std::shared_ptr<Impl> self, Duration linger) {

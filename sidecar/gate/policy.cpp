@@ -1,4 +1,7 @@
 #include "gate_impl.hpp"
+#include "rules.hpp"
+
+#include <fmt/format.h>
 
 namespace cellgate::gate {
 
@@ -6,6 +9,7 @@ Task<Rule> Gate::Impl::policy_add(std::shared_ptr<Impl> self, protocol::PolicyAd
     self->refresh();
     self->policy.rules().require_readable();
     Rule rule = self->policy.make_added_rule(std::move(params));
+    co_await self->policy.require_tests(&rule);
     co_await shielded(store_rule(self, rule));
     co_return rule;
 }
@@ -16,6 +20,55 @@ Task<void> Gate::Impl::store_rule(std::shared_ptr<Impl> self, Rule rule) {
     rules.push_back(std::move(rule));
     co_await self->policy.rules().add(std::move(rules));
     self->reconsider(session_id);
+    self->pump();
+}
+
+Task<PolicyResult> Gate::Impl::use_rule(std::shared_ptr<Impl> self, PendingRequestPtr entry, PolicyResult result) {
+    while (result.needs_use()) {
+        Rule& rule = *result.rule;
+        std::optional<std::int64_t> left;
+        try {
+            std::string id = rule.id;
+            Task<std::optional<std::int64_t>> taken = self->policy.rules().use(std::move(id));
+            left = co_await shielded(std::move(taken));
+        } catch (const Error& error) {
+            result.effect = Effect::deny;
+            result.reason = fmt::format("a use of {} cannot be taken: {}", describe(rule), error.message);
+            co_return result;
+        }
+        if (left) {
+            if (left == 0) {
+                for (RecordSink* sink : self->sinks) {
+                    sink->on_used_up(rule);
+                }
+            }
+            rule.uses = left == 0 ? std::nullopt : left;
+            result.reason = fmt::format("allowed by {}{}", describe(rule), left == 0 ? ", for the last time" : "");
+            co_return result;
+        }
+        const RequestContext context = entry->context();
+        result = co_await self->policy.evaluate(entry->payload, context);
+    }
+    co_return result;
+}
+
+void Gate::Impl::settle_by_use(const PendingRequestPtr& entry, PolicyResult result) {
+    entry->paths.reset();
+    entry->resolving = true;
+    scope.spawn(settle_by_use_of(shared_from_this(), entry, std::move(result)));
+}
+
+Task<void> Gate::Impl::settle_by_use_of(std::shared_ptr<Impl> self, PendingRequestPtr entry, PolicyResult result) {
+    PolicyResult used = co_await use_rule(self, entry, std::move(result));
+    entry->resolving = false;
+    if (entry->decision) {
+        co_return;
+    }
+    if (used.effect != Effect::ask && used.rule) {
+        self->settle(entry, decision_by(std::move(used), entry->request.action));
+    } else if (!entry->shown) {
+        self->changed_queues.insert(entry->queue());
+    }
     self->pump();
 }
 

@@ -1,5 +1,7 @@
 #include "policy_engine.hpp"
 
+#include "base/log.hpp"
+#include "rule_tests.hpp"
 #include "rules.hpp"
 
 namespace cellgate::gate {
@@ -14,7 +16,24 @@ Task<PolicyResult> PolicyEngine::evaluate(const Payload& payload, const RequestC
         co_await resolve(paths);
         result = rules_.evaluate(payload, context, paths);
     }
+    for (const std::string& failed : result.failed_tests) {
+        if (logged_.insert(failed).second) {
+            log_warning("{}", failed);
+        }
+    }
     co_return result;
+}
+
+Task<void> PolicyEngine::require_tests(const protocol::Rule* rule) {
+    PathSnapshot paths = snapshot();
+    std::optional<std::string> failed = failed_test(*rule, paths);
+    while (!paths.is_resolved()) {
+        co_await resolve(paths);
+        failed = failed_test(*rule, paths);
+    }
+    if (failed) {
+        throw Error(ErrorCode::rule_invalid, *failed, "change the rule, or the test");
+    }
 }
 
 protocol::Rule PolicyEngine::make_added_rule(protocol::PolicyAddParams params) const {

@@ -6,6 +6,8 @@
 #include "payload.hpp"
 #include "rule_book.hpp"
 
+#include <set>
+#include <string>
 #include <vector>
 
 namespace cellgate::gate {
@@ -28,6 +30,8 @@ class PolicyEngine {
 
     // The rule that policy/add asks for, not yet in force. Throws Error{invalid_params} or {rule_invalid}.
     protocol::Rule make_added_rule(protocol::PolicyAddParams params) const;
+    // Throws Error{rule_invalid} for a rule with a test that comes out otherwise.
+    Task<void> require_tests(const protocol::Rule* rule);
     // By the rules alone. Throws Error{policy_unreadable} or {invalid_params}.
     Task<protocol::PolicyExplainResult> explain(protocol::PolicyExplainParams params);
 
@@ -41,6 +45,7 @@ class PolicyEngine {
   private:
     RuleBook rules_;
     PathResolver resolver_;
+    std::set<std::string> logged_; // of failed tests
 };
 
 } // namespace cellgate::gate

@@ -4,12 +4,14 @@
 #include "base/hash.hpp"
 #include "base/paths.hpp"
 #include "columns.hpp"
+#include "rule_tests.hpp"
 #include "rules.hpp"
 #include "visible_name.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace cellgate::gate {
 
@@ -66,6 +68,46 @@ bool erase(std::vector<Rule>& rules, const std::string& id) {
 
 bool holds(const std::vector<Rule>& rules, const std::string& id) {
     return std::any_of(rules.begin(), rules.end(), [&id](const Rule& rule) { return rule.id == id; });
+}
+
+// False for an allow rule with a test that comes out otherwise. Another rule holds all the same: it is the narrower
+// way.
+bool holds(const Rule& rule, PathSnapshot& paths, PolicyResult& result) {
+    const std::optional<std::string> failed = failed_test(rule, paths);
+    if (!failed) {
+        return true;
+    }
+    const bool allows = rule.effect == Effect::allow;
+    result.failed_tests.push_back(
+        fmt::format("{} {}: {}", describe(rule), allows ? "does not hold" : "may not be as it was meant", *failed));
+    return !allows;
+}
+
+PolicyResult decided(PolicyResult result, const Rule& rule) {
+    constexpr std::array words = {std::pair(Effect::allow, "allowed by"), std::pair(Effect::ask, "asked for by"),
+                                  std::pair(Effect::deny, "denied by")};
+    const auto* word =
+        std::find_if(words.begin(), words.end(), [&](const auto& each) { return each.first == rule.effect; });
+    result.effect = rule.effect;
+    result.rule = rule;
+    result.reason = fmt::format("{} {}", word->second, describe(rule));
+    if (rule.effect != Effect::allow && !result.failed_tests.empty()) {
+        result.reason += "; " + result.failed_tests.back();
+    }
+    return result;
+}
+
+// As RuleBook::use().
+std::optional<std::int64_t> take_use(std::vector<Rule>& rules, const std::string& id) {
+    const auto rule = std::find_if(rules.begin(), rules.end(), [&id](const Rule& each) { return each.id == id; });
+    if (rule == rules.end() || !rule->uses) {
+        return std::nullopt;
+    }
+    const std::int64_t left = --*rule->uses;
+    if (left == 0) {
+        rules.erase(rule);
+    }
+    return left;
 }
 
 } // namespace
@@ -146,31 +188,32 @@ PolicyResult RuleBook::evaluate(const Payload& payload, const RequestContext& co
         }
     }
     const WallTime now = clock_.wall();
+    PolicyResult result;
     const Rule* best = nullptr;
     for (const std::vector<Rule>* rules : rules_for(context)) {
         for (const Rule& rule : *rules) {
             const bool too_wide = context.needs_explicit_host_rule && rule.effect == Effect::allow && !rule.host;
             if ((best == nullptr || rank(rule) > rank(*best)) && !too_wide && !is_expired(rule, now) &&
-                applies_to(rule, context) && applies(rule, payload, paths)) {
+                applies_to(rule, context) && applies(rule, payload, paths) && holds(rule, paths, result)) {
                 best = &rule;
                 if (rank(rule) == highest_rank) {
-                    return PolicyResult{rule.effect, rule, fmt::format("denied by {}", describe(rule))};
+                    return decided(std::move(result), rule);
                 }
             }
         }
     }
-    if (best != nullptr && best->effect == Effect::allow) {
-        return PolicyResult{Effect::allow, *best, fmt::format("allowed by {}", describe(*best))};
+    if (best != nullptr && (best->effect == Effect::allow || !prompts_disabled(context))) {
+        return decided(std::move(result), *best);
     }
+    result.rule = best != nullptr ? std::optional(*best) : std::nullopt;
+    result.reason = result.failed_tests.empty() ? "no rule covers it" : result.failed_tests.front();
     if (prompts_disabled(context)) {
-        return PolicyResult{
-            Effect::deny, best != nullptr ? std::optional(*best) : std::nullopt,
-            running(context) != nullptr
-                ? "nothing allows it, and this execution runs with approvals \"deny\": no user is asked"
-                : "nothing allows it, and the last execution ran with approvals \"deny\": no user is asked"};
+        result.effect = Effect::deny;
+        result.reason = running(context) != nullptr
+                            ? "nothing allows it, and this execution runs with approvals \"deny\": no user is asked"
+                            : "nothing allows it, and the last execution ran with approvals \"deny\": no user is asked";
     }
-    return best != nullptr ? PolicyResult{Effect::ask, *best, fmt::format("asked for by {}", describe(*best))}
-                           : PolicyResult{Effect::ask, std::nullopt, "no rule covers it"};
+    return result;
 }
 
 std::vector<Rule> RuleBook::in_force() const {
@@ -258,6 +301,28 @@ Task<void> RuleBook::remove(std::string rule_id) {
                     fmt::format("expected the id of a rule in force, found {}", cut_to_line(rule_id, max_columns)),
                     "policy/list names them");
     }
+}
+
+Task<std::optional<std::int64_t>> RuleBook::use(std::string rule_id) {
+    std::optional<std::int64_t> left = take_use(configured_, rule_id);
+    for (auto session = sessions_.begin(); !left && session != sessions_.end(); ++session) {
+        left = take_use(session->second, rule_id);
+    }
+    for (auto execution = executions_.begin(); !left && execution != executions_.end(); ++execution) {
+        left = take_use(execution->second.rules, rule_id);
+    }
+    for (RuleStore* store : {&user_, &workspace_}) {
+        if (!left && holds(store->rules(), rule_id)) {
+            std::function<void(std::vector<Rule>&)> change = [&rule_id, &left](std::vector<Rule>& rules) {
+                left = take_use(rules, rule_id);
+            };
+            co_await write(store, std::move(change));
+        }
+    }
+    if (left == 0) {
+        grantees_.erase(rule_id);
+    }
+    co_return left;
 }
 
 void RuleBook::set_session_rules(const std::string& session_id, const std::vector<protocol::RuleSpec>& rules) {

@@ -25,6 +25,11 @@ struct PolicyResult {
     protocol::Effect effect = protocol::Effect::ask;
     std::optional<protocol::Rule> rule; // none when none applies
     std::string reason;
+    // Of allow rules that would apply, and of deny and ask rules that do: which has a test that comes out otherwise.
+    std::vector<std::string> failed_tests = {};
+
+    // An allow that holds only once RuleBook::use() has taken one of the rule's uses.
+    bool needs_use() const { return effect == protocol::Effect::allow && rule && rule->uses; }
 };
 
 // The holder of a grant of a session or an execution: an agent, by its client's number; none is a user.
@@ -65,6 +70,11 @@ class RuleBook {
     void withdraw(const std::string& rule_id);
     // Throws Error{rule_invalid} when no rule has the id, or the rule is built in. Await it shielded.
     Task<void> remove(std::string rule_id);
+
+    // Takes one of the uses of a rule that has a number of them, and the rule away with the last one. What is left;
+    // nothing when the rule is gone, or has no number any more. Of a stored rule it is on the disk then, so that no
+    // other sidecar can take the same one. Throws as add(). Await it shielded.
+    Task<std::optional<std::int64_t>> use(std::string rule_id);
 
     void set_session_rules(const std::string& session_id, const std::vector<protocol::RuleSpec>& rules);
     void begin_execution(const std::string& session_id, const std::string& execution_id, protocol::ApprovalMode mode,

@@ -5,6 +5,7 @@
 #include "base/json_value.hpp"
 #include "base/names.hpp"
 #include "path_match.hpp"
+#include "rule_tests.hpp"
 #include "visible_name.hpp"
 
 #include <fmt/format.h>
@@ -23,6 +24,7 @@ using protocol::RuleSource;
 
 constexpr std::size_t max_pointers = 64;
 constexpr std::size_t max_text_bytes = 1024; // of a pointer, a pattern, a path
+constexpr std::int64_t max_uses = 1'000'000;
 constexpr std::size_t max_value_bytes = std::size_t{64} << 10;
 
 [[noreturn]] void refuse(const std::string& message, std::string hint = {}) {
@@ -167,6 +169,8 @@ Rule make_rule(protocol::RuleSpec spec, RuleSource source, WallTime now) {
     rule.source = source;
     rule.created_at = to_rfc3339(now);
     rule.expires_at = std::move(spec.expires_at);
+    rule.uses = spec.uses;
+    rule.tests = std::move(spec.tests);
     return rule;
 }
 
@@ -186,6 +190,10 @@ void check_rule(const Rule& rule) {
         refuse(fmt::format("expected expiresAt as a time in UTC such as 2030-01-02T03:04:05Z, found {}",
                            visible_name(*rule.expires_at)));
     }
+    if (rule.uses && (rule.effect != Effect::allow || *rule.uses < 1 || *rule.uses > max_uses)) {
+        refuse(fmt::format("expected uses only in an allow rule, and 1 to {} of them, found {}", max_uses, *rule.uses));
+    }
+    check_tests(rule);
     if (rule.arguments) {
         if (rule.arguments->size() > max_pointers) {
             refuse(fmt::format("expected at most {} conditions on arguments, found {}", max_pointers,
@@ -233,15 +241,23 @@ Match matches(const Rule& rule, const Payload& payload, PathSnapshot& paths) {
         (rule.payload_hash && rule.payload_hash != payload.hash()) || (rule.host && !host_matches(*rule.host, names))) {
         return Match::no;
     }
-    Match all = Match::yes;
-    if (rule.arguments) {
-        for (const auto& [pointer, matcher] : *rule.arguments) {
-            const std::optional<std::string_view> value =
-                names.arguments != nullptr ? find_pointer(names.arguments->text(), pointer) : std::nullopt;
-            all = std::min(all, value ? match_value(matcher, *value, paths) : Match::no);
-            if (all == Match::no) {
-                return all;
-            }
+    return match_arguments(rule, names.arguments, paths).match;
+}
+
+ArgumentsMatch match_arguments(const Rule& rule, const RawJson* arguments, PathSnapshot& paths) {
+    ArgumentsMatch all;
+    if (!rule.arguments) {
+        return all;
+    }
+    for (const auto& condition : *rule.arguments) {
+        const std::optional<std::string_view> value =
+            arguments != nullptr ? find_pointer(arguments->text(), condition.first) : std::nullopt;
+        const Match match = value ? match_value(condition.second, *value, paths) : Match::no;
+        if (match < all.match) {
+            all = {match, &condition};
+        }
+        if (match == Match::no) {
+            break;
         }
     }
     return all;
@@ -259,6 +275,10 @@ bool applies(const Rule& rule, const Payload& payload, PathSnapshot& paths) {
         return false;
     }
     return !payload.requires_exact() || binds_exactly(rule);
+}
+
+std::string describe_condition(const std::string& pointer, const Matcher& matcher) {
+    return visible_name(pointer) + condition_words(matcher);
 }
 
 std::string describe(const Rule& rule) {
@@ -285,10 +305,16 @@ std::string describe_spec(const Rule& rule) {
     if (rule.arguments && !rule.arguments->empty()) {
         std::string conditions;
         for (const auto& [pointer, matcher] : *rule.arguments) {
-            conditions += fmt::format("{}{}", conditions.empty() ? "" : ", ", visible_name(pointer));
-            conditions += condition_words(matcher);
+            conditions += (conditions.empty() ? "" : ", ") + describe_condition(pointer, matcher);
         }
         text += fmt::format(" with {}", conditions);
+    }
+    if (rule.expires_at) {
+        text += fmt::format(", until {}", visible_name(*rule.expires_at));
+    }
+    if (rule.uses) {
+        const bool calls = rule.kind == ActionKind::tool || rule.kind == ActionKind::host;
+        text += fmt::format(", for {} more {}{}", *rule.uses, calls ? "call" : "action", *rule.uses == 1 ? "" : "s");
     }
     return text;
 }

@@ -99,6 +99,7 @@ std::optional<Bounds> find_bounds(Database& database, const Query& query) {
     if (query.before_seq) {
         bounds.last = std::min(bounds.last, *query.before_seq - 1);
     }
+    bounds.first = std::max(bounds.first, query.from_seq.value_or(0));
     return bounds;
 }
 
@@ -147,10 +148,10 @@ std::vector<StoredEntry> RecordReader::query(const Query& query) const {
     if (!bounds) {
         return found;
     }
-    // From the newest back, and no further than it takes.
+    // From one end, and no further than it takes.
     const Conditions conditions = conditions_of(query, *bounds);
-    Statement rows(database, fmt::format("SELECT seq, json FROM entries WHERE {} ORDER BY seq DESC LIMIT {}",
-                                         conditions.sql, query.limit));
+    Statement rows(database, fmt::format("SELECT seq, json FROM entries WHERE {} ORDER BY seq {} LIMIT {}",
+                                         conditions.sql, query.oldest_first ? "ASC" : "DESC", query.limit));
     conditions.bind_to(rows);
     while (rows.step()) {
         found.push_back({rows.integer(0), rows.text(1)});

@@ -336,6 +336,11 @@ void ActivityRecord::rule_removed(const std::string& rule_id) {
            record::Durability::synced);
 }
 
+void ActivityRecord::on_used_up(const protocol::Rule& rule) {
+    RawJson data = with_more(text_member("ruleId", rule.id), R"("reason":"its last use was taken")");
+    append({{}, "policy.removed", by_cellgate, rule.session_id, std::nullopt, std::move(data)});
+}
+
 void ActivityRecord::files_changed(bool by_an_undo, const std::optional<std::string>& session_id, const std::string& id,
                                    RawJson data) {
     append({{},

@@ -32,6 +32,7 @@ class ActivityRecord final : public gate::RecordSink {
     void on_decided(const gate::Request& request, const gate::Decision& decision,
                     const std::optional<std::string>& approval_id, WallTime at) override;
     void on_ended(gate::ActionId action, const protocol::Outcome& outcome) override;
+    void on_used_up(const protocol::Rule& rule) override;
     Task<void> stored() override;
     bool is_required() const override { return settings_.required; }
 

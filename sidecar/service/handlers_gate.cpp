@@ -46,7 +46,7 @@ struct GateMethods {
     }
     Task<protocol::PolicyParseResult> parse(protocol::PolicyParseParams params) {
         protocol::PolicyParseResult result;
-        result.rule = tools::parse_rule(params.text);
+        result.rule = tools::parse_rule(params.text, sidecar.loop.clock().wall());
         sidecar.registry.require_fitting(result.rule);
         result.words = sidecar.gate.policy_words(result.rule);
         co_return result;

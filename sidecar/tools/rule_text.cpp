@@ -2,6 +2,7 @@
 
 #include "base/encoding.hpp"
 #include "base/escape_unprintable.hpp"
+#include "base/time_span.hpp"
 #include "tools/config.hpp"
 
 #include <fmt/format.h>
@@ -38,17 +39,17 @@ std::size_t json_length(std::string_view text) {
 // Reads a rule from front to back.
 class RuleReader {
   public:
-    explicit RuleReader(const std::string& text) : text_(text), rest_(text) {}
+    RuleReader(const std::string& text, WallTime now) : text_(text), rest_(text), now_(now) {}
 
-    protocol::RuleSpec read() {
+    // A call of a tool.
+    protocol::RuleSpec call() {
         protocol::RuleSpec rule;
         rule.effect = protocol::Effect::allow;
         rule.server = server();
         rule.tool = tool();
         rule.kind = *rule.server == host_server_name ? protocol::ActionKind::host : protocol::ActionKind::tool;
-        while (!rest_.empty()) {
-            rest_.remove_prefix(std::min(rest_.find_first_not_of(' '), rest_.size()));
-            if (!rest_.empty()) {
+        while (skip_spaces()) {
+            if (!option(rule)) {
                 std::string pointer = this->pointer();
                 protocol::Matcher matcher = this->matcher(pointer);
                 if (!rule.arguments) {
@@ -62,7 +63,63 @@ class RuleReader {
         return rule;
     }
 
+    // The options of a rule that is read up to them.
+    void options(protocol::RuleSpec& rule) {
+        while (skip_spaces()) {
+            if (!option(rule)) {
+                throw invalid(fmt::format("there is something behind it: {}", escape_unprintable(rest_)));
+            }
+        }
+    }
+
+    bool takes(std::string_view prefix) {
+        const bool found = rest_.starts_with(prefix);
+        rest_.remove_prefix(found ? prefix.size() : 0);
+        return found;
+    }
+
+    // The text up to one of `ends`, or a JSON string.
+    std::string text_until(std::string_view ends) {
+        if (!rest_.empty() && rest_.front() == '"') {
+            std::string text = decode_json_string(json());
+            if (!rest_.empty() && ends.find(rest_.front()) == std::string_view::npos) {
+                throw invalid(fmt::format("there is something behind the quotes: {}", escape_unprintable(rest_)));
+            }
+            return text;
+        }
+        const std::string_view text = rest_.substr(0, std::min(rest_.find_first_of(ends), rest_.size()));
+        rest_.remove_prefix(text.size());
+        return std::string(text);
+    }
+
   private:
+    // Whether there is more.
+    bool skip_spaces() {
+        rest_.remove_prefix(std::min(rest_.find_first_not_of(' '), rest_.size()));
+        return !rest_.empty();
+    }
+
+    // Takes an option. An argument of the same name has a `=` behind it.
+    bool option(protocol::RuleSpec& rule) {
+        if (takes("--uses ")) {
+            const std::string count = text_until(" ");
+            if (count.empty() || count.size() > 7 || count.find_first_not_of("0123456789") != std::string::npos) {
+                throw invalid("--uses takes a number from 1 to 1000000");
+            }
+            rule.uses = std::stoll(count);
+            return true;
+        }
+        if (takes("--expires ")) {
+            const std::optional<std::chrono::seconds> span = parse_time_span(text_until(" "));
+            if (!span) {
+                throw invalid("--expires takes how long: 30s, 90m, 12h, 7d");
+            }
+            rule.expires_at = to_rfc3339(now_ + *span);
+            return true;
+        }
+        return false;
+    }
+
     Error invalid(const std::string& why) const {
         return Error(ErrorCode::rule_invalid,
                      fmt::format("expected a rule like SERVER/TOOL or SERVER/TOOL ARGUMENT=under:DIR, found \"{}\": {}",
@@ -82,20 +139,6 @@ class RuleReader {
         }
         rest_.remove_prefix(value.size());
         return value;
-    }
-
-    // The text up to one of `ends`, or a JSON string.
-    std::string text_until(std::string_view ends) {
-        if (!rest_.empty() && rest_.front() == '"') {
-            std::string text = decode_json_string(json());
-            if (!rest_.empty() && ends.find(rest_.front()) == std::string_view::npos) {
-                throw invalid(fmt::format("there is something behind the quotes: {}", escape_unprintable(rest_)));
-            }
-            return text;
-        }
-        const std::string_view text = rest_.substr(0, std::min(rest_.find_first_of(ends), rest_.size()));
-        rest_.remove_prefix(text.size());
-        return std::string(text);
     }
 
     std::string server() {
@@ -140,12 +183,6 @@ class RuleReader {
         return name.starts_with('/') && !quoted ? name : pointer_to(name);
     }
 
-    bool takes(std::string_view prefix) {
-        const bool found = rest_.starts_with(prefix);
-        rest_.remove_prefix(found ? prefix.size() : 0);
-        return found;
-    }
-
     std::vector<RawJson> list() {
         if (!rest_.starts_with('[')) {
             throw invalid("in: takes a list of values, as JSON: in:[1,2]");
@@ -188,6 +225,7 @@ class RuleReader {
 
     const std::string& text_;
     std::string_view rest_;
+    const WallTime now_;
 };
 
 // JSON without white space whose strings hold visible characters alone.
@@ -244,14 +282,27 @@ std::string pointer_to(std::string_view name) {
     return pointer;
 }
 
-protocol::RuleSpec parse_allow_rule(const std::string& text) {
-    return RuleReader(text).read();
+std::optional<std::string> argument_name(std::string_view pointer) {
+    if (pointer.empty() || pointer.find('/', 1) != std::string_view::npos) {
+        return std::nullopt;
+    }
+    std::string name;
+    for (std::size_t at = 1; at < pointer.size(); ++at) {
+        const bool escaped = pointer[at] == '~' && at + 1 < pointer.size();
+        name += !escaped ? pointer[at] : pointer[++at] == '1' ? '/' : '~';
+    }
+    return name;
 }
 
-protocol::RuleSpec parse_rule(const std::string& text) {
+protocol::RuleSpec parse_allow_rule(const std::string& text, WallTime now) {
+    return RuleReader(text, now).call();
+}
+
+protocol::RuleSpec parse_rule(const std::string& text, WallTime now) {
     const std::size_t space = std::min(text.find(' '), text.size());
     const std::string_view word(text.data(), space);
     const std::string rest = text.substr(std::min(text.find_first_not_of(' ', space), text.size()));
+    RuleReader reader(rest, now);
     protocol::RuleSpec rule;
     const auto effects = enum_names(protocol::Effect{});
     const auto effect =
@@ -262,14 +313,16 @@ protocol::RuleSpec parse_rule(const std::string& text) {
             fmt::format("expected a rule that begins with allow, ask or deny, found \"{}\"", escape_unprintable(text)),
             "such as: deny filesystem/move_file");
     }
-    constexpr std::string_view network = "network ";
-    if (rest.starts_with(network)) {
+    if (reader.takes("network ")) {
         rule.kind = protocol::ActionKind::network;
-        rule.host = rest.substr(network.size());
-    } else if (rest == "install") {
+        rule.host = reader.text_until(" ");
+        reader.options(rule);
+    } else if (rest == "install" || rest.starts_with("install ")) {
+        reader.takes("install");
         rule.kind = protocol::ActionKind::install;
+        reader.options(rule);
     } else {
-        rule = parse_allow_rule(rest);
+        rule = reader.call();
     }
     rule.effect = effect->first;
     return rule;

@@ -66,6 +66,47 @@ class PolicyCommand(CliTest):
         self.assertRegex(self.policy("list").stdout, r"allow  fix/tool-1 s=glob:data/\*, until \S+Z  \(workspaceStore\)")
         self.assertEqual(self.call({"s": "data/c.txt"}, None), "allowed")
 
+    def test_a_rule_with_uses_ends_after_so_many_calls(self):
+        added = self.policy("add", "--uses", "2", "allow fix/tool-1")
+        self.assertEqual(added.returncode, 0, added.stderr)
+        self.assertIn("allow tool tool-1 of fix, for 2 more calls", added.stdout)
+        rule = added.stdout.split()[-1]
+        for left in ("for 2 more", "for 1 more"):
+            self.assertIn(left, self.policy("list").stdout)
+            self.assertEqual(self.call({"s": "a"}, None), "allowed")
+        self.assertNotIn(rule, self.policy("list").stdout)
+        self.assertNotEqual(self.call({"s": "a"}, "deny"), "allowed")
+        lines = self.cli("record", "export", "--root", str(self.workspace.path), "--type", "policy.removed", rooted=False)
+        self.assertEqual([json.loads(line)["data"] for line in lines.stdout.splitlines()],
+                         [{"ruleId": rule, "reason": "its last use was taken"}])
+
+    def test_a_rule_with_a_test_that_fails_is_refused_and_of_a_file_left_out(self):
+        rule = {"effect": "allow", "kind": "tool", "server": "fix", "tool": "tool-1",
+                "arguments": {"/s": {"under": "data"}}, "tests": {"match": [{"s": "data/a"}], "noMatch": [{"s": "other/a"}]}}
+        data = self.workspace.path / "data"
+        data.mkdir()
+        with Sidecar(self.workspace, options={"mcpServers": {"fix": fixture_server()}}) as cellgate:
+            wrong = {**rule, "tests": {"match": [{"s": "other/a"}]}}
+            with self.assertRaisesRegex(RpcError, "match\\[0\\]"):
+                cellgate.request("policy/add", {"rule": wrong, "scope": "workspace"})
+            added = cellgate.request("policy/add", {"rule": rule, "scope": "workspace"})
+            self.assertEqual(added["tests"], rule["tests"])
+        self.assertEqual(self.call({"s": "data/a"}, None), "allowed")
+        data.rmdir()
+        data.symlink_to(".")
+        said = self.policy("test", "fix/tool-1 s=data/a").stdout
+        self.assertIn("noMatch[0]", said)
+        self.assertNotEqual(self.call({"s": "data/a"}, "deny"), "allowed")
+
+    def test_arguments_whose_names_have_slashes_are_tried(self):
+        self.assertEqual(self.policy("add", 'deny odd/tool a/b~c=1').returncode, 0)
+        self.assertIn("a/b~c=1", self.policy("list").stdout)
+        self.assertIn("deny: ", self.policy("test", "odd/tool a/b~c=1").stdout)
+        self.assertNotIn("deny: ", self.policy("test", "odd/tool a/b~c=2").stdout)
+        deep = self.policy("test", "odd/tool /a/b=1")
+        self.assertEqual(deep.returncode, 1)
+        self.assertIn("a place within an argument", deep.stderr)
+
     def test_the_narrowest_rule_for_past_calls_is_suggested(self):
         self.call({"s": "data/a.txt", "b": True}, "allow")
         self.call({"s": "data/deep/b.txt", "b": True}, "allow")

@@ -58,6 +58,7 @@ test("entries say in words what happened", () => {
         ["kernel.ended", { reason: "it was restarted" }, "kernel ended: it was restarted"],
         ["policy.added", { rule: { effect: "deny", kind: "network", host: "x.org" } }, "rule added: deny connect to x.org"],
         ["policy.removed", { ruleId: "r7" }, "rule removed: r7"],
+        ["policy.removed", { ruleId: "r7", reason: "its last use was taken" }, "rule removed: r7: its last use was taken"],
         ["login.ended", { server: "notes" }, "logged in to notes"],
         ["login.ended", { server: "notes", error: "refused" }, "login to notes failed: refused"],
         ["secret.set", { name: "TOKEN", scope: "user", source: "stored" }, "secret TOKEN set"],

@@ -37,6 +37,8 @@ TEST_CASE("an entry of the record is a line of words") {
     CHECK(words("session.created", R"({"kernel":"ir","language":"R","sandbox":"none"})") ==
           "session created: ir, without a sandbox");
     CHECK(words("policy.removed", R"({"ruleId":"r7"})") == "rule removed: r7");
+    CHECK(words("policy.removed", R"({"ruleId":"r7","reason":"its last use was taken"})") ==
+          "rule removed: r7: its last use was taken");
     CHECK(words("login.ended", R"({"error":"timeout","server":"web"})") == "login to web failed: timeout");
     CHECK(words("record.gap", R"({"dropped":3,"error":"disk full"})") ==
           "3 entries could not be recorded before this one: disk full");

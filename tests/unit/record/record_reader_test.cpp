@@ -45,6 +45,15 @@ TEST_CASE("a query gives the newest of those that have everything") {
     CHECK(numbers(folder, query) == Numbers{7, 6, 5});
     query.session_id = "s2";
     CHECK(numbers(folder, query).empty());
+    query = {};
+    query.limit = 3;
+    query.from_seq = 5;
+    query.oldest_first = true;
+    CHECK(numbers(folder, query) == Numbers{5, 6, 7});
+    query.since = first_time + std::chrono::minutes(9);
+    CHECK(numbers(folder, query) == Numbers{9, 10, 11});
+    query.from_seq = 18;
+    CHECK(numbers(folder, query) == Numbers{18, 19});
 }
 
 TEST_CASE("a query by time is exact though the clock was set back") {

@@ -1,3 +1,4 @@
+#include "base/encoding.hpp"
 #include "base/error.hpp"
 #include "base/escape_unprintable.hpp"
 #include "tools/rule_text.hpp"
@@ -6,6 +7,20 @@
 
 using namespace cellgate;
 using namespace cellgate::tools;
+
+namespace {
+
+const WallTime now = *parse_rfc3339("2026-01-05T09:00:00Z");
+
+protocol::RuleSpec parse_allow_rule(const std::string& text) {
+    return tools::parse_allow_rule(text, now);
+}
+
+protocol::RuleSpec parse_rule(const std::string& text) {
+    return tools::parse_rule(text, now);
+}
+
+} // namespace
 
 TEST_CASE("a rule names a server and a tool") {
     const protocol::RuleSpec rule = parse_allow_rule("notes/add");
@@ -171,4 +186,30 @@ TEST_CASE("every kind of rule has a short form") {
         CAPTURE(text);
         CHECK_THROWS_AS(parse_rule(text), Error);
     }
+}
+
+TEST_CASE("a rule ends after so many uses, or after a time, and an argument may be called the same") {
+    CHECK(to_json(parse_rule("allow notes/add a=1 --uses 10 --expires 12h")) ==
+          R"({"effect":"allow","kind":"tool","server":"notes","tool":"add","arguments":{"/a":{"equals":1}},)"
+          R"("expiresAt":"2026-01-05T21:00:00.000Z","uses":10})");
+    CHECK(to_json(parse_rule("allow network example.org --uses 1")) ==
+          R"({"effect":"allow","kind":"network","host":"example.org","uses":1})");
+    CHECK(to_json(parse_rule("allow install --expires 90m")) ==
+          R"({"effect":"allow","kind":"install","expiresAt":"2026-01-05T10:30:00.000Z"})");
+    const auto arguments = *parse_allow_rule("notes/add uses=10 --uses=5 --uses 3").arguments;
+    CHECK(arguments.size() == 2);
+    CHECK(arguments.at("/--uses").equals->text() == "5");
+    for (const char* text : {"allow notes/add --uses", "allow notes/add --uses x", "allow notes/add --uses 10000000",
+                             "allow install 3", "allow network a.org --expires", "allow notes/add --expires 3"}) {
+        CAPTURE(text);
+        CHECK_THROWS_AS(parse_rule(text), Error);
+    }
+}
+
+TEST_CASE("the pointer to an argument has its name back") {
+    for (const char* name : {"path", "a/b", "~", "~1", "", "a~0/"}) {
+        CHECK(argument_name(pointer_to(name)) == name);
+    }
+    CHECK_FALSE(argument_name(""));
+    CHECK_FALSE(argument_name("/deep/er"));
 }

@@ -38,7 +38,9 @@ function M.rule(rule)
     workspaceStore = "in this workspace",
     userStore = "always",
   }
-  words[#words + 1] = "  " .. lives[rule.source] .. (rule.expiresAt and ", until " .. rule.expiresAt or "")
+  local ends = (rule.expiresAt and ", until " .. rule.expiresAt or "")
+    .. (rule.uses and (", for %d more"):format(rule.uses) or "")
+  words[#words + 1] = "  " .. lives[rule.source] .. ends
   return table.concat(words, " ")
 end
 

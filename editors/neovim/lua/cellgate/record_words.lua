@@ -79,7 +79,7 @@ local words = {
     return "rule added: " .. policy_words.rule(added.rule)
   end,
   ["policy.removed"] = function(removed)
-    return "rule removed: " .. removed.ruleId
+    return "rule removed: " .. removed.ruleId .. because(removed.reason)
   end,
   ["login.ended"] = function(login)
     return login.error and ("login to %s failed: %s"):format(login.server, login.error)

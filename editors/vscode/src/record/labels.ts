@@ -62,7 +62,7 @@ export const kinds: Readonly<Record<string, Kind>> = {
     "kernel.started": { title: "Starts of kernels", icon: "vm-running", text: () => "kernel started" },
     "kernel.ended": { title: "Ends of kernels", icon: "vm-outline", text: ({ reason }: { reason?: string }) => `kernel ended${because(reason)}` },
     "policy.added": { title: "New rules", icon: "law", text: ({ rule }: { rule: Rule }) => `rule added: ${rule.effect} ${ruleText(rule)}` },
-    "policy.removed": { title: "Removed rules", icon: "trash", text: ({ ruleId }: { ruleId: string }) => `rule removed: ${ruleId}` },
+    "policy.removed": { title: "Removed rules", icon: "trash", text: ({ ruleId, reason }: { ruleId: string; reason?: string }) => `rule removed: ${ruleId}${reason === undefined ? "" : `: ${reason}`}` },
     "login.ended": {
         title: "Logins",
         icon: "key",

@@ -88,7 +88,7 @@ function ruleItem(rule: Rule, decisions: readonly PastDecision[]): vscode.TreeIt
     const [icon, color] = icons[rule.effect];
     item.id = rule.id;
     item.iconPath = new vscode.ThemeIcon(icon, new vscode.ThemeColor(color));
-    item.description = [rule.sessionId, rule.createdAt && `since ${new Date(rule.createdAt).toLocaleString()}`]
+    item.description = [rule.uses === undefined ? undefined : `for ${rule.uses} more`, rule.sessionId, rule.createdAt && `since ${new Date(rule.createdAt).toLocaleString()}`]
         .filter((part) => part !== undefined)
         .map((part) => escapeUnprintable(part))
         .join(" · ");

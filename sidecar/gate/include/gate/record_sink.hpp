@@ -20,6 +20,8 @@ struct RecordSink {
                             const std::optional<std::string>& approval_id, WallTime at) = 0;
     // At most once for each action that was allowed, in any order.
     virtual void on_ended(ActionId action, const protocol::Outcome& outcome) = 0;
+    // An allow rule is gone, since its last use was taken. Before the decision that took it.
+    virtual void on_used_up(const protocol::Rule& /*rule*/) {}
     // Until all that it received is kept. Throws Error if no action may run that is not.
     virtual Task<void> stored() { co_return; }
     // Whether no action may run before its decision is kept.

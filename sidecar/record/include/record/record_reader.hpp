@@ -25,6 +25,8 @@ struct Query {
     std::optional<std::string> text; // is part of the JSON; a to z and A to Z are the same
     std::size_t limit = 100;
     std::optional<std::int64_t> before_seq;
+    std::optional<std::int64_t> from_seq; // or later
+    bool oldest_first = false;
 };
 
 // The numbers of the entries that are kept.
@@ -63,7 +65,7 @@ class RecordReader {
     ~RecordReader();
     RecordReader(RecordReader&&) noexcept;
 
-    // Newest first.
+    // Newest first, unless the query says otherwise.
     std::vector<StoredEntry> query(const Query& query) const;
     KeptRange kept() const;
     // Oldest first, until `visit` returns false.

@@ -2,8 +2,10 @@
 // `parse_allow_rule` and `allow_rule_for` are the reader and the writer of `--allow RULE`, the short form of an allow
 // rule; `parse_rule` reads that of every rule.
 
+#include "base/clock.hpp"
 #include "protocol/messages/policy.hpp"
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -17,19 +19,22 @@ inline constexpr const char* rule_help = R"(RULE
                                writes or runs
   VALUE is a word, JSON, under:DIR (the folder or something in it), glob:PATTERN (* stops at /, ** does not),
   in:[...] (one of these values) or less:NUMBER.
+  Behind it, --uses 10 makes it end after ten calls that it allowed, --expires 12h after that time.
   What holds spaces, quotes or braces is written as a JSON string, names too:
     --allow 'filesystem/read_file path=under:"my data"'
     --allow 'notes/add title="two words" tags=["a","b"] limit=10')";
 
 // The JSON pointer to a member of the arguments.
 std::string pointer_to(std::string_view name);
+// The name that it is of; nothing for a pointer to something within an argument, or to all of them.
+std::optional<std::string> argument_name(std::string_view pointer);
 
 // Throws Error{rule_invalid}, also for a rule that would allow every server or every action.
-protocol::RuleSpec parse_allow_rule(const std::string& text);
+protocol::RuleSpec parse_allow_rule(const std::string& text, WallTime now);
 
 // "deny SERVER/TOOL ...", "allow network HOST", "ask install": the effect, and what parse_allow_rule() reads or another
 // kind. Throws Error{rule_invalid}.
-protocol::RuleSpec parse_rule(const std::string& text);
+protocol::RuleSpec parse_rule(const std::string& text, WallTime now);
 
 // A rule for a call with these arguments: `exactly` these, else at least these. The text is one line of printable
 // characters that parse_allow_rule() reads.

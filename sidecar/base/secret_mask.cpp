@@ -116,6 +116,10 @@ SecretMask::SecretMask(const std::vector<MaskedValue>& values) : nodes_(1) {
 }
 
 std::optional<std::uint32_t> SecretMask::child(std::uint32_t node, char c) const {
+    if (node == 0) { // most bytes of most texts
+        const std::uint32_t next = first_[static_cast<unsigned char>(c)];
+        return next == 0 ? std::nullopt : std::optional(next);
+    }
     for (const auto& [byte, next] : nodes_[node].next) {
         if (byte == c) {
             return next;
@@ -131,6 +135,9 @@ void SecretMask::add(std::string_view spelling, std::uint32_t name) {
         if (!next) {
             next = static_cast<std::uint32_t>(nodes_.size());
             nodes_[node].next.emplace_back(c, *next);
+            if (node == 0) {
+                first_[static_cast<unsigned char>(c)] = *next;
+            }
             nodes_.emplace_back().depth = nodes_[node].depth + 1;
         }
         node = *next;

@@ -187,9 +187,9 @@ protocol::RecordQueryResult page_of(std::vector<record::StoredEntry> found, std:
 } // namespace
 
 ActivityRecord::ActivityRecord(Clock& clock, RunBlocking run_blocking, std::string directory,
-                               const RecordSettings& settings)
+                               const RecordSettings& settings, const KnownSecrets* secrets)
     : clock_(clock), run_blocking_(std::move(run_blocking)), directory_(std::move(directory)), settings_(settings),
-      run_member_(fmt::format(R"("run":"{}")", random_id().substr(0, run_digits))),
+      secrets_(secrets), run_member_(fmt::format(R"("run":"{}")", random_id().substr(0, run_digits))),
       record_({directory_, "cellgate/" + directory_.substr(directory_.rfind('/') + 1), settings.checkpoint_copy,
                run_blocking_, &clock}) {
     record_.on_stored([this](const record::StoredEntry&) {
@@ -200,6 +200,9 @@ ActivityRecord::ActivityRecord(Clock& clock, RunBlocking run_blocking, std::stri
 
 void ActivityRecord::append(record::NewEntry entry, record::Durability durability) {
     entry.time = clock_.wall();
+    if (secrets_ != nullptr) {
+        entry.data = masked_json(secrets_->mask(), std::move(entry.data));
+    }
     last_ = record_.append(std::move(entry), durability);
     if (last_ % entries_between_prunings == entries_between_prunings - 1) {
         tasks_.spawn(prune());

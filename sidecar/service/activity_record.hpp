@@ -3,6 +3,7 @@
 // it is given is appended at once, and kept off the loop.
 
 #include "base/clock.hpp"
+#include "base/known_secrets.hpp"
 #include "gate/record_sink.hpp"
 #include "protocol/messages/record.hpp"
 #include "protocol/messages/sessions.hpp"
@@ -27,7 +28,9 @@ inline constexpr const char* files_restored_type = "files.restored";
 class ActivityRecord final : public gate::RecordSink {
   public:
     // `directory`: of this workspace's record.
-    ActivityRecord(Clock& clock, RunBlocking run_blocking, std::string directory, const RecordSettings& settings);
+    // `secrets`, if any, are in no entry; they outlive it.
+    ActivityRecord(Clock& clock, RunBlocking run_blocking, std::string directory, const RecordSettings& settings,
+                   const KnownSecrets* secrets = nullptr);
 
     void on_decided(const gate::Request& request, const gate::Decision& decision,
                     const std::optional<std::string>& approval_id, WallTime at) override;
@@ -80,6 +83,7 @@ class ActivityRecord final : public gate::RecordSink {
     RunBlocking run_blocking_;
     const std::string directory_;
     const RecordSettings settings_;
+    const KnownSecrets* const secrets_;
     const std::string run_member_; // in JSON: numbers of actions are this sidecar's
     record::Record record_;
     struct Origin {

@@ -37,6 +37,7 @@ struct SidecarServices {
     WorkspaceChanges& changes;
     const Stats& stats;
     store::Secrets& secrets;
+    KnownSecrets& known_secrets;
     SecretRecord& secret_record;
 };
 

@@ -84,6 +84,7 @@ struct SecretMethods {
             entry.file = sidecar.workspace.resolve(sandbox::without_tilde(*params.file, sidecar.workspace.environment));
         }
         std::string value = std::move(params.value).value_or("");
+        sidecar.known_secrets.add(entry.name, value);
         const store::SecretEntry kept = co_await sidecar.secrets.set(std::move(entry), std::move(value));
         sidecar.secret_record.set(kept);
         protocol::SecretInfo info = info_of(kept);

@@ -106,8 +106,13 @@ struct Tools {
                 progress.report(std::move(*words));
             }
         };
-        co_return co_await sidecar.registry.dispatcher().call(std::move(context), std::move(params.server),
-                                                              std::move(params.tool), std::move(params.arguments));
+        protocol::CallToolResult result = co_await sidecar.registry.dispatcher().call(
+            std::move(context), std::move(params.server), std::move(params.tool), std::move(params.arguments));
+        const std::shared_ptr<const SecretMask>& mask = sidecar.known_secrets.mask();
+        if (client.role != protocol::Role::user && mask) {
+            result = from_json<protocol::CallToolResult>(masked_json(mask, to_raw_json(result)), "result");
+        }
+        co_return result;
     }
 
     Task<protocol::WrappersGenerateResult> generate(protocol::WrappersGenerateParams params) {

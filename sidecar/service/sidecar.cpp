@@ -94,6 +94,7 @@ struct Sidecar::Impl {
     std::unique_ptr<store::Ledger> ledger; // nullptr unless it outlives its clients
     CrashRecovery crash_recovery;
     ClientHub clients;
+    KnownSecrets known_secrets;
     ActivityRecord activity;
     SecretRecord secret_record;
     WorkspaceChanges changes;
@@ -124,7 +125,7 @@ Sidecar::Impl::Impl(async::Loop& loop_, SidecarOptions options)
       ledger(outlives_clients ? std::make_unique<store::Ledger>(journals.directory()) : nullptr),
       crash_recovery(loop, {journal_directory(directories, workspace.path), directories.state + "/journals"}),
       activity(loop.clock(), run_blocking(loop), store::record_directory(directories, workspace.path),
-               read_record_settings(directories.config + "/record.json")),
+               read_record_settings(directories.config + "/record.json"), &known_secrets),
       secret_record(loop.clock(), activity),
       changes(
           loop.clock(), run_blocking(loop), changes_options(directories, workspace.path), activity,
@@ -146,6 +147,7 @@ Sidecar::Impl::Impl(async::Loop& loop_, SidecarOptions options)
                                           clients.notify_users<protocol::ToolServersLoginEnded>(ended);
                                       },
                                       &secrets,
+                                      &known_secrets,
                                       [this](const store::SecretEntry& secret) { secret_record.set(secret); },
                                       [this](const store::SecretEntry& secret, const std::string& server) {
                                           secret_record.used(secret, server);
@@ -153,12 +155,12 @@ Sidecar::Impl::Impl(async::Loop& loop_, SidecarOptions options)
       installs(loop, gate, directories, workspace.path, workspace.environment), trusted_servers(registry, gate),
       idle_tracker(loop.clock()), turns(agent_limits.executions),
       events(clients, idle_tracker, ledger.get(), activity, changes, stats),
-      session_services{loop,     loop.clock(), gate,           registry.dispatcher(), *network, events, directories,
-                       journals, turns,        workspace.path, workspace.environment},
+      session_services{loop,        loop.clock(), gate,  registry.dispatcher(), *network,       events,
+                       directories, journals,     turns, known_secrets,         workspace.path, workspace.environment},
       sessions(session_services, workspace, events),
       services{loop,         workspace, agent_limits, outlives_clients, sessions,        journals, crash_recovery,
                idle_tracker, gate,      elicitations, registry,         trusted_servers, installs, activity,
-               changes,      stats,     secrets,      secret_record} {
+               changes,      stats,     secrets,      known_secrets,    secret_record} {
     if (options.trace_file) {
         trace = std::make_shared<Trace>(loop.clock(), *options.trace_file,
                                         [this](const std::string& elicitation_id, const std::string& field) {

@@ -8,6 +8,7 @@
 #include "execution_run.hpp"
 #include "kernel_instance.hpp"
 #include "kernel_limits.hpp"
+#include "masked_output.hpp"
 #include "output_records.hpp"
 #include "session/session_limits.hpp"
 
@@ -22,6 +23,7 @@ namespace {
 // Queries that a kernel may leave unanswered before further ones are refused.
 constexpr std::size_t max_unanswered = 8;
 constexpr Duration query_timeout = std::chrono::seconds(10);
+constexpr Duration max_held_back = std::chrono::milliseconds(200); // of output that may begin a secret
 constexpr const char* ask_again = "ask again when it has finished";
 
 protocol::SandboxAdditions to_protocol(const sandbox::Additions& additions) {
@@ -36,6 +38,17 @@ protocol::SandboxAdditions to_protocol(const sandbox::Additions& additions) {
         described.gpu = true;
     }
     return described;
+}
+
+void mask_error(const KnownSecrets& secrets, std::optional<protocol::ExecutionError>& error) {
+    if (!error || !secrets.mask()) {
+        return;
+    }
+    error->ename = masked_text(secrets.mask(), std::move(error->ename));
+    error->evalue = masked_text(secrets.mask(), std::move(error->evalue));
+    for (std::string& line : error->traceback) {
+        line = masked_text(secrets.mask(), std::move(line));
+    }
 }
 
 std::optional<std::string> line_of(const std::string& code, std::int64_t line) {
@@ -63,6 +76,8 @@ Session::Session(SessionServices& services, SessionOptions options)
       limits_(std::make_unique<KernelLimits>(options_.limits, services.clock, services.vmstat)) {}
 
 Session::~Session() = default;
+
+Execution::~Execution() = default;
 
 protocol::SessionInfo Session::info() const {
     protocol::SessionInfo info;
@@ -248,6 +263,8 @@ void Session::cancel_queued(std::optional<ClientId> client, const std::string& r
 
 void Session::finish(const std::shared_ptr<Execution>& execution, protocol::ExecuteResult result) {
     execution->clock.stop();
+    flush_output(execution);
+    mask_error(services_.secrets, result.error);
     result.output_bytes = execution->journal.output_bytes();
     result.truncated = execution->journal.dropped_bytes() > 0;
     if (result.truncated) {
@@ -280,6 +297,39 @@ void Session::on_output(const std::string& parent, jupyter::Output output) {
         log_info("session {}: output that belongs to no execution", options_.id);
         return;
     }
+    const std::shared_ptr<const SecretMask>& mask = services_.secrets.mask();
+    if (!mask) {
+        record(execution, output);
+        return;
+    }
+    if (!execution->masked) {
+        execution->masked = std::make_unique<MaskedOutput>();
+    }
+    for (const jupyter::Output& shown : execution->masked->pass(mask, std::move(output))) {
+        record(execution, shown);
+    }
+    if (execution->state == protocol::ExecutionState::finished) {
+        flush_output(execution);
+    } else if (execution->masked->holds()) {
+        tasks_.spawn(flush_output_soon(execution));
+    }
+}
+
+void Session::flush_output(const std::shared_ptr<Execution>& execution) {
+    if (!execution->masked) {
+        return;
+    }
+    if (const std::optional<jupyter::Output> held = execution->masked->flush()) {
+        record(execution, *held);
+    }
+}
+
+Task<void> Session::flush_output_soon(std::shared_ptr<Execution> execution) {
+    co_await sleep_for(services_.loop.clock(), max_held_back);
+    flush_output(execution);
+}
+
+void Session::record(const std::shared_ptr<Execution>& execution, const jupyter::Output& output) {
     if (output.type == jupyter::OutputType::stream && execution == queue_.running()) {
         run_->add_printed(output.body);
     }
@@ -297,6 +347,7 @@ void Session::on_output(const std::string& parent, jupyter::Output output) {
 
 void Session::on_input_request(jupyter::InputRequest request) {
     if (run_) {
+        flush_output(queue_.running());
         run_->on_input_request(std::move(request));
     }
 }

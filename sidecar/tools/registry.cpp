@@ -87,7 +87,8 @@ std::vector<protocol::ToolServerInfo> Registry::list() const {
 }
 
 std::string Registry::log(const std::string& server) const {
-    return servers_->log(catalog_->find(server));
+    std::string log = servers_->log(catalog_->find(server));
+    return options_.known_secrets == nullptr ? log : masked_text(options_.known_secrets->mask(), std::move(log));
 }
 
 Task<std::vector<protocol::ToolSpec>> Registry::tools(CallContext context, std::string server) {

@@ -56,6 +56,11 @@ Task<Environment> ServerSecrets::take(CallContext context, ServerSpec spec) {
                     options_.on_secret_used(entry, spec.name);
                 }
             }
+            if (options_.known_secrets != nullptr) {
+                for (const auto& [name, value] : looked.values) {
+                    options_.known_secrets->add(name, value);
+                }
+            }
             given_[key_of(spec)] = looked.values;
             co_return std::move(looked.values);
         }

@@ -26,6 +26,12 @@ import hashlib, os, runpy, sys
 os.environ["TOKEN_HASH"] = hashlib.sha256(os.environ.pop("TOKEN").encode()).hexdigest()
 runpy.run_path(sys.argv[1], run_name="__main__")
 """
+LEAKS = """
+import hashlib, os, runpy, sys
+os.environ["TOKEN_HASH"] = hashlib.sha256(os.environ["TOKEN"].encode()).hexdigest()
+print("log of", os.environ["TOKEN"], file=sys.stderr, flush=True)
+runpy.run_path(sys.argv[1], run_name="__main__")
+"""
 
 
 def hashed(text):
@@ -317,6 +323,47 @@ class Unknown(SecretsTest):
         for method, params in (("secret/list", {}), ("secret/set", {"name": "A", "value": "x"}),
                                ("secret/delete", {"name": "A"})):
             self.assertEqual(self.refused(agent.start(method, params)).code, 1013)
+
+
+class Shown(SecretsTest):
+    """A server that gives its variable away to who asks, and writes it into its log."""
+
+    def setUp(self):
+        super().setUp()
+        self.set()
+        config = local()
+        config["args"] = ["-B", "-c", LEAKS, str(MCP_SERVER)]
+        self.add(config=config)
+        self.environment()
+
+    def printed(self, code, value=VALUE):
+        return self.user.run(f"value = {value!r}\n" + code).text()
+
+    def test_what_code_prints_has_no_value(self):
+        for code in ("print(value)", "import sys\nsys.stdout.write(value[:6]); sys.stdout.flush(); print(value[6:])"):
+            with self.subTest(code):
+                self.assertEqual(self.printed(code, OTHER), OTHER + "\n")  # the control: nobody keeps it as a secret
+                self.assertEqual(self.printed(code), "[secret TOKEN]\n")
+        encoded = "import base64, urllib.parse\nprint(base64.b64encode(b'a' + value.encode()).decode(), value.encode().hex())"
+        self.assertRegex(self.printed(encoded), r"^.{1,3}\[secret TOKEN\].{0,3} \[secret TOKEN\]\n$")
+        begins = "print(value[:6], end='', flush=True)\nimport time\ntime.sleep(1)\nprint('.')"
+        self.assertEqual(self.printed(begins), VALUE[:6] + ".\n")  # it is not held back for ever
+
+    def test_results_errors_the_record_and_logs_have_none_either(self):
+        self.assertEqual(self.user.run(repr(VALUE)).data()["text/plain"], "'[secret TOKEN]'")
+        error = self.user.run(f"raise ValueError({VALUE!r})").result()["error"]
+        self.assertEqual(error["evalue"], "[secret TOKEN]")
+        self.assertNotIn(VALUE, json.dumps(error))
+        self.assertIn("log of [secret TOKEN]", self.user.request("toolServers/log", {"server": "local"})["text"])
+        entries = json.dumps(self.user.request("record/query", {"limit": 1000})["entries"])
+        self.assertNotIn(VALUE, entries)
+        self.assertIn("raise ValueError('[secret TOKEN]')", entries)
+
+    def test_an_agent_reads_none_of_a_tool_and_a_user_does(self):
+        read = text_of(self.call(client=self.agent()).result())
+        self.assertNotIn(VALUE, read)
+        self.assertIn("[secret TOKEN]", read)
+        self.assertIn(VALUE, text_of(self.call().result()))  # the control
 
 
 class CommandLine(CliTest):

@@ -17,11 +17,11 @@ test("what a session uses is plotted: processors between two samples, memory at 
     const figures = new Figures();
     assert.equal(figures.of("s"), undefined);
     figures.add({ sessions: [uses(10, 32)] }, 100);
-    assert.equal(figures.of("s"), "█ 32 MiB  2 processes");
+    assert.equal(figures.of("s"), "█ 32 MiB · 2 processes");
     figures.add({ sessions: [uses(11, 64)] }, 102);
-    assert.equal(figures.of("s"), "▅ 50 % of a processor  ▅█ 64 MiB  2 processes");
+    assert.equal(figures.of("s"), "▅ 50 % of a processor · ▅█ 64 MiB · 2 processes");
     figures.add({ sessions: [uses(15, 64)] }, 104);
-    assert.equal(figures.of("s"), "▃█ 200 % of a processor  ▅██ 64 MiB  2 processes");
+    assert.equal(figures.of("s"), "▃█ 200 % of a processor · ▅██ 64 MiB · 2 processes");
 });
 
 test("another kernel starts again from nothing, one that does not run has no figures", () => {
@@ -29,7 +29,7 @@ test("another kernel starts again from nothing, one that does not run has no fig
     figures.add({ sessions: [uses(10, 32)] }, 1);
     figures.add({ sessions: [uses(12, 32)] }, 2);
     figures.add({ sessions: [uses(1, 16)] }, 3);
-    assert.equal(figures.of("s"), "█ 16 MiB  2 processes");
+    assert.equal(figures.of("s"), "█ 16 MiB · 2 processes");
     figures.add({ sessions: [{ sessionId: "s", status: "dead", queueLength: 0 }] }, 4);
     assert.equal(figures.of("s"), undefined);
     figures.add({ sessions: [uses(1, 16)] }, 5);
@@ -40,7 +40,7 @@ test("another kernel starts again from nothing, one that does not run has no fig
 test("only the latest samples are plotted", () => {
     const figures = new Figures();
     for (let i = 0; i < 100; ++i) figures.add({ sessions: [uses(i, 32)] }, i);
-    assert.match(figures.of("s") ?? "", /^█{16} 100 % of a processor {2}█{16} 32 MiB/);
+    assert.match(figures.of("s") ?? "", /^█{16} 100 % of a processor · █{16} 32 MiB/);
 });
 
 const limit = (name: string) => limitNames.find((each) => each.name === name) ?? assert.fail(name);

@@ -107,6 +107,33 @@ scenario("what a row of a view offers, its menu offers to keys", { files }, asyn
     await row.waitFor({ state: "detached" });
 });
 
+scenario("what a session uses is plotted, and a limit is set from its menu", {
+    files: { "one.py": "# %%\nx = bytes(50_000_000)\n# %%\nwhile True: pass\n" },
+}, async ({ editor }) => {
+    const { page } = editor;
+    await editor.openFile("one.py");
+    await editor.lens("Run Cell").first().click();
+    await editor.lens(/\[1\]/).waitFor();
+    await page.locator(".activitybar .action-label[aria-label^='cellgate']").click();
+    const row = page.locator(".monaco-list-row[aria-label^='session one.py']");
+    await page.locator(".monaco-list-row", { hasText: /[▁-█] \d+ % of a processor · [▁-█]+ [\d.]+ MiB · \d+ process/ }).waitFor();
+    await row.click();
+    const entry = page.locator(".monaco-menu .action-item", { hasText: "Set Limits…" });
+    await editor.pressUntil("Shift+F10", () => entry.isVisible(), "the menu of the row");
+    await entry.click();
+    await page.locator(".quick-input-list .monaco-list-row", { hasText: "Time of each execution" }).click();
+    const input = page.locator(".quick-input-widget input").first();
+    await input.fill("1m");
+    await page.locator(".quick-input-message", { hasText: "Expected seconds" }).waitFor();
+    await editor.screenshot("limit");
+    await input.fill("1.5");
+    await input.press("Enter");
+    await page.locator(".quick-input-widget").waitFor({ state: "hidden" });
+    await editor.lens("Run Cell").nth(1).click();
+    await editor.lens(/timeout, 1\.\d s/).waitFor();
+    await editor.screenshot("timeout");
+});
+
 scenario("a file that gets another name keeps its session", { files }, async ({ workspace, editor }) => {
     await editor.openFile("one.py");
     await editor.lens("Run Cell").click();

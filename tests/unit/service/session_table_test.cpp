@@ -93,9 +93,10 @@ struct Fixture {
     Stats stats{loop.clock(), activity};
     SessionEvents events{clients, idle_tracker, nullptr, activity, changes, stats};
     session::ExecutionTurns turns{1};
-    session::SessionServices services{
-        loop,     loop.clock(), gate,           registry.dispatcher(), *network, events, directories,
-        journals, turns,        workspace.path, workspace.environment};
+    KnownSecrets secrets;
+    session::SessionServices services{loop,     loop.clock(), gate,           registry.dispatcher(),
+                                      *network, events,       directories,    journals,
+                                      turns,    secrets,      workspace.path, workspace.environment};
     SessionTable sessions{services, workspace, events};
     Texts outcomes;
     TaskScope tasks;

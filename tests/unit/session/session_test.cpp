@@ -170,9 +170,10 @@ struct Fixture {
     store::Journals journals{folder, run_inline};
     std::unique_ptr<egress::Network> network = egress::make_system_network(loop);
     ExecutionTurns turns{1};
+    KnownSecrets secrets;
     SessionServices services{loop,     loop.clock(), gate,        registry.dispatcher(),
                              *network, recorder,     directories, journals,
-                             turns,    workspace,    environment};
+                             turns,    secrets,      workspace,   environment};
     std::unique_ptr<Session> session;
     std::vector<std::string> outcomes;
     TaskScope others;

@@ -155,9 +155,10 @@ struct Fixture {
     TaskScope others;
     std::unique_ptr<egress::Network> network = egress::make_system_network(loop);
     ExecutionTurns turns{1};
-    SessionServices services{loop,     clock,     gate,        registry.dispatcher(),
-                             *network, recorder,  directories, journals,
-                             turns,    workspace, environment};
+    KnownSecrets secrets;
+    SessionServices services{loop,     clock,    gate,        registry.dispatcher(),
+                             *network, recorder, directories, journals,
+                             turns,    secrets,  workspace,   environment};
 };
 
 Task<void> changes_in_order(Fixture* fixture) {

@@ -52,7 +52,7 @@ export class Figures {
             ...processor,
             `${plot(memory, Math.max(...memory))} ${bytesText(memory.at(-1) ?? 0)}`,
             `${samples.processes} process${samples.processes === 1 ? "" : "es"}`,
-        ].join("  ");
+        ].join(" · ");
     }
 }
 

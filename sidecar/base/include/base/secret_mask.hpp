@@ -5,6 +5,7 @@
 // held back, and nothing else. Time is linear in the bytes. Values below 8 bytes are not looked for: too much would
 // look like them.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -51,6 +52,7 @@ class SecretMask {
     std::uint32_t step(std::uint32_t node, char c) const;
 
     std::vector<Node> nodes_;
+    std::array<std::uint32_t, 256> first_{}; // of the root; 0: none
     std::vector<std::string> names_;
 };
 

@@ -17,6 +17,8 @@
 
 namespace cellgate::session {
 
+class MaskedOutput;
+
 // A client's number in the sidecar.
 using ClientId = std::uint64_t;
 
@@ -28,6 +30,7 @@ struct Execution {
               store::Journals& journals, Clock& clock_)
         : id(std::move(id_)), params(std::move(params_)), client(client_), session_id(std::move(session_id_)),
           journal(journals, {id, session_id}), clock(clock_) {}
+    ~Execution();
 
     const std::string id;
     const protocol::ExecuteParams params;
@@ -37,6 +40,7 @@ struct Execution {
 
     protocol::ExecutionState state = protocol::ExecutionState::queued;
     StopReason stop = StopReason::none;
+    std::unique_ptr<MaskedOutput> masked; // while secrets are known
     store::Journal journal;
     ExecutionClock clock;
     std::unique_ptr<ExecutionTurns::Turn> turn;       // of an agent's: from when it is the next one to its end

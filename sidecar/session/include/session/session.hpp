@@ -84,6 +84,9 @@ class Session final : public jupyter::KernelListener, public tools::CallerIdenti
 
   private:
     void on_output(const std::string& parent, jupyter::Output output) override;
+    void record(const std::shared_ptr<Execution>& execution, const jupyter::Output& output);
+    void flush_output(const std::shared_ptr<Execution>& execution);
+    Task<void> flush_output_soon(std::shared_ptr<Execution> execution);
     void on_input_request(jupyter::InputRequest request) override;
 
     void require_open() const;

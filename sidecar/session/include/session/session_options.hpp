@@ -5,6 +5,7 @@
 #include "async/loop.hpp"
 #include "base/clock.hpp"
 #include "base/environment.hpp"
+#include "base/known_secrets.hpp"
 #include "egress/proxy.hpp"
 #include "gate/gate.hpp"
 #include "protocol/messages/sessions.hpp"
@@ -48,7 +49,8 @@ struct SessionServices {
     SessionObserver& observer;
     const store::Directories& directories;
     store::Journals& journals;
-    ExecutionTurns& turns;               // of agents
+    ExecutionTurns& turns; // of agents
+    const KnownSecrets& secrets;
     std::string workspace;               // the workspace, canonical
     Environment environment;             // of this process
     std::string vmstat = "/proc/vmstat"; // where the system counts processes that it killed for lack of memory

@@ -6,6 +6,7 @@
 
 #include "async/loop.hpp"
 #include "base/clock.hpp"
+#include "base/known_secrets.hpp"
 #include "mcp/implementation.hpp"
 #include "protocol/messages/policy.hpp"
 #include "protocol/messages/tool_servers.hpp"
@@ -40,7 +41,8 @@ struct RegistryOptions {
     std::string logins_directory = {};
     // Each login that toolServers/login began has ended.
     std::function<void(const protocol::ToolServersLoginEndedParams& ended)> on_login_ended = {};
-    store::Secrets* secrets = nullptr; // stays as long as the registry; without it no server that names one starts
+    store::Secrets* secrets = nullptr;     // stays as long as the registry; without it no server that names one starts
+    KnownSecrets* known_secrets = nullptr; // gets the values that servers get; stays as long
     // A user gave a secret when a server needed it.
     std::function<void(const store::SecretEntry& secret)> on_secret_kept = {};
     // It is about to be given to a server that starts.

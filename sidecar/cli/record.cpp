@@ -90,8 +90,8 @@ int show(const std::string& workspace, std::int64_t seq) {
 
 // Holds a page of the record at a time.
 int export_lines(const std::string& workspace, const Filters& filters, bool otlp) {
-    constexpr std::size_t page = 1000;       // entries
-    constexpr std::size_t most_spans = 1000; // in a line
+    constexpr std::size_t page = 1000;      // entries
+    constexpr std::size_t max_spans = 1000; // in a line
     record::Query query = query_of(filters);
     const record::RecordReader reader = reader_of(workspace);
     query.limit = page;
@@ -108,7 +108,7 @@ int export_lines(const std::string& workspace, const Filters& filters, bool otlp
         for (const record::StoredEntry& entry : entries) {
             if (otlp) {
                 spans.add(entry.json);
-                print_spans(most_spans);
+                print_spans(max_spans);
             } else {
                 fmt::print("{}\n", entry.json);
             }

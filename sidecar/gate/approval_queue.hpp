@@ -41,7 +41,7 @@ struct PendingRequest {
     Payload payload;
     protocol::Approval approval;
     std::size_t bytes = 0;                 // of the approval in a message; known when its turn has come
-    std::vector<std::string> failed_tests; // of rules, as a user is told of them
+    std::vector<std::string> failed_tests; // of rules, in words
     bool shown = false;
     bool announced = false;            // its notification was sent
     std::optional<PathSnapshot> paths; // while it is judged

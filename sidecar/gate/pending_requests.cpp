@@ -9,6 +9,7 @@
 #include "visible_name.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -95,9 +96,7 @@ Task<Decision> Gate::Impl::decide(std::shared_ptr<Impl> self, Request request) {
     }
     if (self->has_no_approver() && !self->can_elicit(entry->request)) {
         std::string reason = no_approver_reason(entry->request);
-        for (const std::string& failed : result.failed_tests) {
-            reason += "; " + failed;
-        }
+        reason += result.failed_tests.empty() ? "" : fmt::format("; {}", fmt::join(result.failed_tests, "; "));
         co_return self->record_immediate(*entry, denied(action, ResolvedBy::no_client, std::move(reason)));
     }
     self->approvals.add(entry);

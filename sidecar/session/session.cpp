@@ -8,7 +8,6 @@
 #include "execution_run.hpp"
 #include "kernel_instance.hpp"
 #include "kernel_limits.hpp"
-#include "masked_output.hpp"
 #include "output_records.hpp"
 #include "session/session_limits.hpp"
 
@@ -76,8 +75,6 @@ Session::Session(SessionServices& services, SessionOptions options)
       limits_(std::make_unique<KernelLimits>(options_.limits, services.clock, services.vmstat)) {}
 
 Session::~Session() = default;
-
-Execution::~Execution() = default;
 
 protocol::SessionInfo Session::info() const {
     protocol::SessionInfo info;
@@ -302,24 +299,18 @@ void Session::on_output(const std::string& parent, jupyter::Output output) {
         record(execution, output);
         return;
     }
-    if (!execution->masked) {
-        execution->masked = std::make_unique<MaskedOutput>();
-    }
-    for (const jupyter::Output& shown : execution->masked->pass(mask, std::move(output))) {
+    for (const jupyter::Output& shown : execution->masked.pass(mask, std::move(output))) {
         record(execution, shown);
     }
     if (execution->state == protocol::ExecutionState::finished) {
         flush_output(execution);
-    } else if (execution->masked->holds()) {
+    } else if (execution->masked.holds()) {
         tasks_.spawn(flush_output_soon(execution));
     }
 }
 
 void Session::flush_output(const std::shared_ptr<Execution>& execution) {
-    if (!execution->masked) {
-        return;
-    }
-    if (const std::optional<jupyter::Output> held = execution->masked->flush()) {
+    if (const std::optional<jupyter::Output> held = execution->masked.flush()) {
         record(execution, *held);
     }
 }

@@ -342,7 +342,7 @@ class Shown(SecretsTest):
     def test_what_code_prints_has_no_value(self):
         for code in ("print(value)", "import sys\nsys.stdout.write(value[:6]); sys.stdout.flush(); print(value[6:])"):
             with self.subTest(code):
-                self.assertEqual(self.printed(code, OTHER), OTHER + "\n")  # the control: nobody keeps it as a secret
+                self.assertEqual(self.printed(code, OTHER), OTHER + "\n")  # the control: it is no secret
                 self.assertEqual(self.printed(code), "[secret TOKEN]\n")
         encoded = "import base64, urllib.parse\nprint(base64.b64encode(b'a' + value.encode()).decode(), value.encode().hex())"
         self.assertRegex(self.printed(encoded), r"^.{1,3}\[secret TOKEN\].{0,3} \[secret TOKEN\]\n$")

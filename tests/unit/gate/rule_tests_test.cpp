@@ -89,7 +89,7 @@ TEST_CASE("tests that cannot be are refused") {
     CHECK(refusal(fixture, network).starts_with("expected tests only in a rule about tools"));
 }
 
-TEST_CASE("a stored allow rule whose test comes out otherwise does not hold, and a user is told") {
+TEST_CASE("a stored allow rule whose test comes out otherwise does not hold, and that is shown") {
     Workspace fixture;
     const Action call = tool(R"({"path":"data/a.txt"})");
     fixture.add(tested(Effect::allow, inside, outside), Scope::workspace);

@@ -1,4 +1,4 @@
-#include "masked_output.hpp"
+#include "session/masked_output.hpp"
 
 #include <doctest/doctest.h>
 

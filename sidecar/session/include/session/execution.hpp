@@ -7,6 +7,7 @@
 #include "protocol/messages/executions.hpp"
 #include "session/execution_clock.hpp"
 #include "session/execution_turns.hpp"
+#include "session/masked_output.hpp"
 #include "store/journal.hpp"
 #include "store/journals.hpp"
 
@@ -16,8 +17,6 @@
 #include <string>
 
 namespace cellgate::session {
-
-class MaskedOutput;
 
 // A client's number in the sidecar.
 using ClientId = std::uint64_t;
@@ -30,7 +29,6 @@ struct Execution {
               store::Journals& journals, Clock& clock_)
         : id(std::move(id_)), params(std::move(params_)), client(client_), session_id(std::move(session_id_)),
           journal(journals, {id, session_id}), clock(clock_) {}
-    ~Execution();
 
     const std::string id;
     const protocol::ExecuteParams params;
@@ -40,7 +38,7 @@ struct Execution {
 
     protocol::ExecutionState state = protocol::ExecutionState::queued;
     StopReason stop = StopReason::none;
-    std::unique_ptr<MaskedOutput> masked; // while secrets are known
+    MaskedOutput masked;
     store::Journal journal;
     ExecutionClock clock;
     std::unique_ptr<ExecutionTurns::Turn> turn;       // of an agent's: from when it is the next one to its end

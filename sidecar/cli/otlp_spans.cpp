@@ -1,12 +1,13 @@
 #include "otlp_spans.hpp"
 
 #include "base/encoding.hpp"
-#include "base/hash.hpp"
 #include "base/json.hpp"
 #include "base/json_scan.hpp"
+#include "record/trace_ids.hpp"
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <chrono>
 #include <utility>
 
@@ -14,8 +15,6 @@ namespace cellgate::cli {
 
 namespace {
 
-constexpr std::size_t trace_digits = 32;
-constexpr std::size_t span_digits = 16;
 constexpr std::size_t max_name = 100; // bytes
 
 std::string text_of(std::string_view object, std::string_view name) {
@@ -53,6 +52,13 @@ std::string first_line(const std::string& text) {
 }
 
 // Numbers of actions are those of one run of a sidecar.
+std::int64_t number_of_action(std::string_view data) {
+    const std::string_view text = json_member(data, "number");
+    std::int64_t number = 0;
+    std::from_chars(text.data(), text.data() + text.size(), number);
+    return number;
+}
+
 std::string key_of_action(std::string_view data) {
     return fmt::format("{} {}", text_of(data, "run"), json_member(data, "number"));
 }
@@ -75,10 +81,10 @@ void OtlpSpans::add(std::string_view entry) {
 void OtlpSpans::begin_execution(std::string_view entry) {
     const std::string id = text_of(entry, "executionId");
     const std::string_view data = json_member(entry, "data");
-    const std::string hash = sha256(entry);
+    const record::TraceIds ids = record::ids_of_execution(text_of(data, "run"), id);
     Begun begun;
-    begun.trace_id = hash.substr(0, trace_digits);
-    begun.span_id = hash.substr(trace_digits, span_digits);
+    begun.trace_id = ids.trace_id;
+    begun.span_id = ids.span_id;
     begun.name = "execute " + first_line(text_of(data, "code"));
     begun.start = nanoseconds(entry);
     begun.attributes = attribute("cellgate.execution.id", id) +
@@ -90,16 +96,15 @@ void OtlpSpans::begin_execution(std::string_view entry) {
 void OtlpSpans::decide(std::string_view entry) {
     const std::string_view data = json_member(entry, "data");
     const std::string_view action = json_member(data, "action");
-    const std::string hash = sha256(entry);
+    const std::string run = text_of(data, "run");
+    const std::optional<std::string> execution = json_member_text(entry, "executionId");
+    const record::TraceIds ids = record::ids_of_action(run, number_of_action(data), execution);
     Begun begun;
-    begun.span_id = hash.substr(trace_digits, span_digits);
+    begun.trace_id = ids.trace_id;
+    begun.span_id = ids.span_id;
     begun.start = nanoseconds(entry);
-    const auto parent = executions_.find(text_of(entry, "executionId"));
-    if (parent != executions_.end()) {
-        begun.trace_id = parent->second.trace_id;
-        begun.parent_id = parent->second.span_id;
-    } else {
-        begun.trace_id = hash.substr(0, trace_digits);
+    if (execution) {
+        begun.parent_id = record::ids_of_execution(run, *execution).span_id;
     }
     const Json display = Json::parse(json_member(data, "display"), nullptr, false);
     const bool has_title = display.is_array() && !display.empty() && display[0].is_string();

@@ -1,7 +1,7 @@
 #pragma once
 // `OtlpSpans` makes spans of OpenTelemetry from entries of the record: an execution, and in it each action that it
-// took, from the decision to the end (https://opentelemetry.io/docs/specs/otlp/, JSON Protobuf encoding). The ids of
-// traces and spans follow from the entries, so that what is exported twice is the same span.
+// took, from the decision to the end (https://opentelemetry.io/docs/specs/otlp/, JSON Protobuf encoding). The ids are
+// record::TraceIds, so that what is exported twice is the same span.
 
 #include <cstddef>
 #include <map>

@@ -20,6 +20,11 @@ Task<void> Gate::recorded() {
     }
 }
 
+std::string Gate::trace_parent(const Decision& decision, const std::optional<std::string>& execution_id) const {
+    const RecordSink* record = impl_->options.record;
+    return record == nullptr ? std::string() : record->trace_parent(decision.action_id, execution_id);
+}
+
 OutcomeReport Gate::outcome_report(const Decision& decision) {
     if (!decision.allowed || decision.action_id == 0) {
         return {};

@@ -193,15 +193,13 @@ void Client::on_progress(const ProgressParams& params) {
     }
 }
 
-std::string Client::meta(std::string_view before, std::optional<std::uint64_t> progress_token) const {
-    const std::string token = progress_token ? fmt::format(R"("progressToken":{})", *progress_token) : std::string();
+std::string Client::meta(std::string_view before, const std::string& more) const {
     if (era_ == Era::legacy) {
-        return token.empty() ? std::string() : fmt::format(R"({}"_meta":{{{}}})", before, token);
+        return more.empty() ? std::string() : fmt::format(R"({}"_meta":{{{}}})", before, more);
     }
     return fmt::format(R"({}"_meta":{{{}{}"io.modelcontextprotocol/protocolVersion":"{}",)"
                        R"("io.modelcontextprotocol/clientInfo":{},"io.modelcontextprotocol/clientCapabilities":{}}})",
-                       before, token, token.empty() ? "" : ",", modern_version, to_json(ourselves_),
-                       modern_capabilities);
+                       before, more, more.empty() ? "" : ",", modern_version, to_json(ourselves_), modern_capabilities);
 }
 
 // ---- Which era ------------------------------------------------------------------------------------------------------

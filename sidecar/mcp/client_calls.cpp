@@ -61,15 +61,19 @@ Task<void> Client::end_call(std::shared_ptr<RunningCall> call) {
 }
 
 Task<protocol::CallToolResult> Client::call_until_done(std::shared_ptr<RunningCall> call, CallRequest request) {
-    std::optional<std::uint64_t> token;
+    std::string about; // the call, in its `_meta`
     if (call->wants_progress()) {
-        token = next_progress_token_++;
-        in_progress_[*token] = call;
+        const std::uint64_t token = next_progress_token_++;
+        in_progress_[token] = call;
+        about = fmt::format(R"("progressToken":{})", token);
+    }
+    if (const std::string parent = call->trace_parent(); !parent.empty()) {
+        about += fmt::format(R"({}"traceparent":"{}")", about.empty() ? "" : ",", parent);
     }
     std::string more;
     bool pages_visited = false;
     for (int round = 0; round < max_rounds; ++round) {
-        RawJson params = RawJson::checked("{" + request.members + more + meta(",", token) + "}");
+        RawJson params = RawJson::checked("{" + request.members + more + meta(",", about) + "}");
         RawJson result;
         std::optional<protocol::RemoteError> refusal;
         try {

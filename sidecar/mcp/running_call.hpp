@@ -20,6 +20,7 @@ class RunningCall {
     RunningCall(const RunningCall&) = delete;
     RunningCall& operator=(const RunningCall&) = delete;
 
+    std::string trace_parent() const { return follower_ ? follower_->trace_parent() : std::string(); }
     bool wants_progress() const { return follower_ && follower_->wants_progress(); }
     void on_progress(const CallProgress& progress) { follower_->on_progress(progress); }
 

@@ -6,6 +6,7 @@
 #include "base/json_codec.hpp"
 #include "base/log.hpp"
 #include "base/names.hpp"
+#include "record/trace_ids.hpp"
 
 #include <fmt/format.h>
 
@@ -189,7 +190,7 @@ protocol::RecordQueryResult page_of(std::vector<record::StoredEntry> found, std:
 ActivityRecord::ActivityRecord(Clock& clock, RunBlocking run_blocking, std::string directory,
                                const RecordSettings& settings, const KnownSecrets* secrets)
     : clock_(clock), run_blocking_(std::move(run_blocking)), directory_(std::move(directory)), settings_(settings),
-      secrets_(secrets), run_member_(fmt::format(R"("run":"{}")", random_id().substr(0, run_digits))),
+      secrets_(secrets), run_(random_id().substr(0, run_digits)), run_member_(fmt::format(R"("run":"{}")", run_)),
       record_({directory_, "cellgate/" + directory_.substr(directory_.rfind('/') + 1), settings.checkpoint_copy,
                run_blocking_, &clock}) {
     record_.on_stored([this](const record::StoredEntry&) {
@@ -207,6 +208,10 @@ void ActivityRecord::append(record::NewEntry entry, record::Durability durabilit
     if (last_ % entries_between_prunings == entries_between_prunings - 1) {
         tasks_.spawn(prune());
     }
+}
+
+std::string ActivityRecord::trace_parent(gate::ActionId action, const std::optional<std::string>& execution_id) const {
+    return settings_.trace_context ? record::trace_parent(record::ids_of_action(run_, action, execution_id)) : "";
 }
 
 Task<void> ActivityRecord::stored() {
@@ -313,7 +318,12 @@ void ActivityRecord::execution_changed(const session::Execution& execution) {
     const char* actor = execution.agent ? by_agent : by_user;
     if (execution.state == protocol::ExecutionState::running) {
         StartedData data{kept(execution.params.code), execution.params.cell, gate::name_of(execution.agent)};
-        append({{}, "execution.started", actor, execution.session_id, execution.id, to_raw_json(data)});
+        append({{},
+                "execution.started",
+                actor,
+                execution.session_id,
+                execution.id,
+                with_more(to_raw_json(data), run_member_)});
     } else if (execution.state == protocol::ExecutionState::finished) {
         append({{},
                 "execution.ended",

@@ -36,6 +36,7 @@ class ActivityRecord final : public gate::RecordSink {
                     const std::optional<std::string>& approval_id, WallTime at) override;
     void on_ended(gate::ActionId action, const protocol::Outcome& outcome) override;
     void on_used_up(const protocol::Rule& rule) override;
+    std::string trace_parent(gate::ActionId action, const std::optional<std::string>& execution_id) const override;
     Task<void> stored() override;
     bool is_required() const override { return settings_.required; }
 
@@ -84,7 +85,8 @@ class ActivityRecord final : public gate::RecordSink {
     const std::string directory_;
     const RecordSettings settings_;
     const KnownSecrets* const secrets_;
-    const std::string run_member_; // in JSON: numbers of actions are this sidecar's
+    const std::string run_;        // numbers of actions are this sidecar's
+    const std::string run_member_; // the same in JSON
     record::Record record_;
     struct Origin {
         std::optional<std::string> session_id;

@@ -36,6 +36,10 @@ class Stats final : public gate::RecordSink {
     void on_decided(const gate::Request& request, const gate::Decision& decision,
                     const std::optional<std::string>& approval_id, WallTime at) override;
     void on_ended(gate::ActionId action, const protocol::Outcome& outcome) override;
+    void on_used_up(const protocol::Rule& rule) override { record_.on_used_up(rule); }
+    std::string trace_parent(gate::ActionId action, const std::optional<std::string>& execution_id) const override {
+        return record_.trace_parent(action, execution_id);
+    }
     Task<void> stored() override { return record_.stored(); }
     bool is_required() const override { return record_.is_required(); }
 

@@ -19,6 +19,8 @@ class FollowedCall final : public mcp::CallFollower {
     // `elicitor` is nullptr where there are no users; it and `clock` outlive the call.
     FollowedCall(Clock& clock, Elicitor* elicitor, CallContext context, std::string server, std::string tool);
 
+    void set_trace_parent(std::string parent) { trace_parent_ = std::move(parent); }
+    std::string trace_parent() const override { return trace_parent_; }
     bool wants_progress() const override { return bool(context_.on_progress); }
     void on_progress(const mcp::CallProgress& progress) override;
     Task<mcp::ElicitationAnswer> ask(mcp::ElicitationQuestion question) override;
@@ -36,6 +38,7 @@ class FollowedCall final : public mcp::CallFollower {
     CallContext context_;
     std::string server_;
     std::string tool_;
+    std::string trace_parent_;
     std::optional<ProgressReports> reports_;
     std::vector<std::string> declined_;
 };

@@ -141,8 +141,10 @@ void ToolCallDispatcher::require_fitting_rules(const CallContext& context, const
 }
 
 Task<std::optional<protocol::CallToolResult>> ToolCallDispatcher::call_allowed(CallContext context, std::string server,
-                                                                               ToolPtr tool, gate::Action allowed) {
+                                                                               ToolPtr tool, gate::Decision decision) {
+    const gate::Action& allowed = decision.action;
     const auto follower = std::make_shared<FollowedCall>(clock_, elicitor_, context, server, tool->spec.name);
+    follower->set_trace_parent(gate_.trace_parent(decision, context.execution_id));
     const ScopeExit ended([&follower] { follower->end(); });
     for (bool again = false;; again = true) {
         // It may have ended meanwhile. The bytes that were matched, hashed and shown are sent, and no others.
@@ -187,7 +189,7 @@ Task<protocol::CallToolResult> ToolCallDispatcher::call(CallContext context, std
         Event stop;
         running_[decision.action_id] = &stop;
         const ScopeExit ended([this, &decision] { running_.erase(decision.action_id); });
-        auto calling = unless(&stop, call_allowed(context, server, found, std::move(decision.action)));
+        auto calling = unless(&stop, call_allowed(context, server, found, decision));
         auto reported = gate::reporting_failure(outcome, std::move(calling));
         std::optional<std::optional<protocol::CallToolResult>> result =
             co_await finally(std::move(reported), gate_.recorded());

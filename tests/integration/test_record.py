@@ -12,7 +12,7 @@ from executions import RpcError
 from mcp_testing import McpTest, details_of
 from processes import TIMEOUT, wait_until
 from test_mcp_agent import FIX
-from tools_testing import ECHO, ToolsTest
+from tools_testing import ECHO, ToolsTest, fixture_server
 
 
 def command(workspace, *arguments):
@@ -118,6 +118,28 @@ class Spans(ToolsTest):
             self.assertEqual(times, sorted(times))
         again = command(self.workspace, "export", "--otlp").stdout
         self.assertEqual(again, line + "\n")
+
+
+class TraceContext(WorkspaceTest):
+    CALL = "from mcptools.fix import environment\nprint(environment.run().content)"
+
+    def server_s_meta(self):
+        """What the tool server gets with a call of a cell."""
+        with Sidecar(self.workspace, options={"mcpServers": {"fix": fixture_server()}}) as cellgate:
+            cellgate.request("wrappers/generate", {"server": "fix"})
+            return json.loads(cellgate.run(self.CALL, approvals="allow").text())["meta"]
+
+    def test_a_tool_server_gets_the_ids_that_the_export_has_if_the_user_wants_that(self):
+        self.assertNotIn("traceparent", self.server_s_meta())  # the control: the default
+        write_settings(self.workspace, traceContext=True)
+        version, trace, span, flags = self.server_s_meta()["traceparent"].split("-")
+        self.assertEqual((version, flags), ("00", "01"))
+        (line,) = command(self.workspace, "export", "--otlp").stdout.splitlines()
+        spans = json.loads(line)["resourceSpans"][0]["scopeSpans"][0]["spans"]
+        (call,) = [each for each in spans if each["spanId"] == span]
+        self.assertEqual((call["traceId"], call["name"]), (trace, "tool environment of fix"))
+        (execution,) = [each for each in spans if each["spanId"] == call["parentSpanId"]]
+        self.assertEqual((execution["traceId"], execution["name"]), (trace, "execute from mcptools.fix import environment"))
 
 
 class Later(WorkspaceTest):

@@ -98,6 +98,9 @@ class Gate {
     // Until all decisions are recorded; no effect of an action is reported before.
     Task<void> recorded();
 
+    // RecordSink::trace_parent() of an action that was allowed.
+    std::string trace_parent(const Decision& decision, const std::optional<std::string>& execution_id) const;
+
     // Of an action that was allowed: the enforcement point holds it while the action goes on. Of any other, it reports
     // nothing.
     OutcomeReport outcome_report(const Decision& decision);

@@ -22,6 +22,10 @@ struct RecordSink {
     virtual void on_ended(ActionId action, const protocol::Outcome& outcome) = 0;
     // An allow rule is gone, since its last use was taken. Before the decision that took it.
     virtual void on_used_up(const protocol::Rule& /*rule*/) {}
+    // How an allowed action of this execution is named to the tool server that it is sent to; empty: not at all.
+    virtual std::string trace_parent(ActionId /*action*/, const std::optional<std::string>& /*execution_id*/) const {
+        return {};
+    }
     // Until all that it received is kept. Throws Error if no action may run that is not.
     virtual Task<void> stored() { co_return; }
     // Whether no action may run before its decision is kept.

@@ -38,6 +38,8 @@ class CallFollower {
     CallFollower& operator=(const CallFollower&) = delete;
     virtual ~CallFollower() = default;
 
+    // The `traceparent` of W3C's Trace Context that the call is sent with; empty: none.
+    virtual std::string trace_parent() const { return {}; }
     virtual bool wants_progress() const { return false; }
     virtual void on_progress(const CallProgress& /*progress*/) {}
     // Throws Error{invalid_params} for a question that cannot be shown. Cancelling withdraws it.

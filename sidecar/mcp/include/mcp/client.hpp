@@ -150,7 +150,8 @@ class Client {
     Task<RawJson> request(std::string method, RawJson params, Instant deadline);
     // The `_meta` member of every request of the modern era, after `before`; empty in the legacy era, unless there is a
     // token for progress.
-    std::string meta(std::string_view before, std::optional<std::uint64_t> progress_token = std::nullopt) const;
+    // `more`: members of it, as JSON.
+    std::string meta(std::string_view before, const std::string& more = {}) const;
     RawJson complete(const RawJson& result, std::string_view method) const;
     [[noreturn]] void rethrow(std::exception_ptr error, std::string_view method) const;
 

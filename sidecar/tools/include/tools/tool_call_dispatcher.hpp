@@ -47,8 +47,8 @@ class ToolCallDispatcher {
     void require_fitting_rules(const CallContext& context, const std::string& server, const ToolServer& offering,
                                const Tool& tool) const;
     // Nothing when the tool is another one by now.
-    Task<std::optional<protocol::CallToolResult>> call_allowed(CallContext context, std::string server,
-                                                               std::shared_ptr<const Tool> tool, gate::Action allowed);
+    Task<std::optional<protocol::CallToolResult>>
+    call_allowed(CallContext context, std::string server, std::shared_ptr<const Tool> tool, gate::Decision decision);
 
     Clock& clock_;
     gate::Gate& gate_;

@@ -182,7 +182,8 @@ class Use(SecretsTest):
 
     def test_in_the_sandbox_too(self):
         self.set()
-        self.add(config=local(sandbox=True))
+        server = self.workspace.write("server.py", MCP_SERVER.read_bytes())  # where the sandbox shows it
+        self.add(config=local(sandbox=True, args=["-B", "-c", LOCAL, str(server)]))
         self.assertEqual(self.token(), hashed(VALUE))
 
 

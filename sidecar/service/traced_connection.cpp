@@ -39,7 +39,8 @@ std::string without_secrets(const std::string& message, const IsSecret& is_secre
     }
     if (method->string == "secret/set") {
         const auto hide_value = [](const std::string& name, std::string_view value) {
-            return std::string(name == "value" ? hidden : value);
+            const bool has_text = json_type(value) == "string" && value != R"("")";
+            return std::string(name == "value" && has_text ? hidden : value);
         };
         return with_members(message, [&](const std::string& name, std::string_view value) {
             return name == "params" && json_type(value) == "object" ? with_members(value, hide_value)

@@ -121,7 +121,7 @@ class Spans(ToolsTest):
 
 
 class TraceContext(WorkspaceTest):
-    CALL = "from mcptools.fix import environment\nprint(environment.run().content)"
+    CALL = "from mcptools.fix import environment\nprint(environment.run())"
 
     def server_s_meta(self):
         """What the tool server gets with a call of a cell."""

@@ -38,7 +38,7 @@ TEST_CASE("in JSON the content of strings is masked, and the rest keeps every by
     CHECK(shown(secrets, R"({ "12345678" : [12345678, "x12345678\u0021", "\u00e9"] })") ==
           R"({ "[secret KEY]" : [12345678, "x[secret KEY]!", "\u00e9"] })");
     CHECK(shown(secrets, R"(["a\"b\\c\nd-secret", "\\n", "a\"b"])") == R"(["[secret QUOTED]", "\\n", "a\"b"])");
-    CHECK(shown(secrets, R"(["MTIzNDU2Nzg="])") == R"(["[secret KEY]="])");
+    CHECK(shown(secrets, R"(["MTIzNDU2Nzg="])") == R"(["[secret KEY]g="])");
 }
 
 TEST_CASE("what begins with the letter of an escape does not break the escape") {

@@ -2,7 +2,7 @@
 
 import type { StatsResult } from "../protocol/messages";
 
-const maxSamples = 16;
+const maxSamples = 8;
 const bars = "▁▂▃▄▅▆▇█";
 
 interface Samples {
@@ -41,18 +41,24 @@ export class Figures {
         }
     }
 
-    /** In one line; nothing for a session whose kernel does not run. */
-    of(sessionId: string): string | undefined {
+    /** Those whose kernel runs. */
+    sessionIds(): string[] {
+        return [...this.sessions.keys()];
+    }
+
+    /** Short, with plots, and in words. */
+    of(sessionId: string): { short: string; long: string } {
         const samples = this.sessions.get(sessionId);
-        if (!samples) return undefined;
+        if (!samples) return { short: "", long: "" };
         const busy = busyProcessors(samples);
         const memory = samples.memoryBytes.slice(-maxSamples);
-        const processor = busy.length > 0 ? [`${plot(busy, Math.max(1, ...busy))} ${Math.round(100 * (busy.at(-1) ?? 0))} % of a processor`] : [];
-        return [
-            ...processor,
-            `${plot(memory, Math.max(...memory))} ${bytesText(memory.at(-1) ?? 0)}`,
-            `${samples.processes} process${samples.processes === 1 ? "" : "es"}`,
-        ].join(" · ");
+        const percent = `${Math.round(100 * (busy.at(-1) ?? 0))} %`;
+        const bytes = bytesText(memory.at(-1) ?? 0);
+        const processes = `${samples.processes} process${samples.processes === 1 ? "" : "es"}`;
+        return {
+            short: `${percent} ${plot(busy, Math.max(1, ...busy))} ${bytes} ${plot(memory, Math.max(...memory))}`,
+            long: `${percent} of a processor, ${bytes} of memory, ${processes}`,
+        };
     }
 }
 

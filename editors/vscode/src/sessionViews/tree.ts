@@ -11,15 +11,21 @@ import { Figures } from "./figures";
 import { iconOf, ownerOf, statusOf, weaknessOf } from "./labels";
 
 /** A session is what its commands are given; of an execution they need no more than itself. */
-type Node = Session | { execution: Execution } | { figures: string };
+type Node = Session | { execution: Execution } | FiguresNode;
+
+interface FiguresNode {
+    figuresOf: string;
+}
 
 const figuresMilliseconds = 2000;
 
 export class SessionTree implements vscode.TreeDataProvider<Node>, vscode.Disposable {
-    private readonly changed = new vscode.EventEmitter<undefined>();
+    private readonly changed = new vscode.EventEmitter<Node | undefined>();
     readonly onDidChangeTreeData = this.changed.event;
     readonly view: vscode.TreeView<Node>;
     private readonly figures = new Figures();
+    /** By session. A row keeps its node, so that it can change without the others: that would close an open menu. */
+    private figuresNodes = new Map<string, FiguresNode>();
     private timer: NodeJS.Timeout | undefined;
     private readonly subscriptions: vscode.Disposable;
 
@@ -41,10 +47,10 @@ export class SessionTree implements vscode.TreeDataProvider<Node>, vscode.Dispos
 
     getChildren(node?: Node): Node[] {
         if (!node) return this.cellgate.sessions.all();
-        if ("execution" in node || "figures" in node) return [];
-        const figures = this.figures.of(node.sessionId);
+        if ("execution" in node || "figuresOf" in node) return [];
+        const figures = this.figuresNodes.get(node.sessionId);
         const executions = this.cellgate.executions.unfinished(node.sessionId).map((execution) => ({ execution }));
-        return figures === undefined ? executions : [{ figures }, ...executions];
+        return figures ? [figures, ...executions] : executions;
     }
 
     /** At what the sessions use, again and again while the view is seen and there are any. */
@@ -61,14 +67,22 @@ export class SessionTree implements vscode.TreeDataProvider<Node>, vscode.Dispos
         }
         sidecar.request("stats", {}).then((stats) => {
             this.figures.add(stats, performance.now() / 1000);
-            this.changed.fire(undefined);
+            this.showFigures();
             again();
         }, () => undefined); // the next connection looks
     }
 
+    private showFigures(): void {
+        const before = this.figuresNodes;
+        const ids = this.figures.sessionIds();
+        this.figuresNodes = new Map(ids.map((id) => [id, before.get(id) ?? { figuresOf: id }]));
+        if (ids.length !== before.size || ids.some((id) => !before.has(id))) this.changed.fire(undefined);
+        else for (const node of before.values()) this.changed.fire(node);
+    }
+
     getTreeItem(node: Node): vscode.TreeItem | Promise<vscode.TreeItem> {
         if ("execution" in node) return this.executionItem(node.execution);
-        if ("figures" in node) return figuresItem(node.figures);
+        if ("figuresOf" in node) return figuresItem(node.figuresOf, this.figures.of(node.figuresOf));
         return sessionItem(node, this.cellgate.executions.unfinished(node.sessionId).some(queued));
     }
 
@@ -79,12 +93,13 @@ export class SessionTree implements vscode.TreeDataProvider<Node>, vscode.Dispos
     }
 }
 
-function figuresItem(figures: string): vscode.TreeItem {
+function figuresItem(sessionId: string, { short, long }: { short: string; long: string }): vscode.TreeItem {
     const item = new vscode.TreeItem("");
-    item.description = figures;
+    item.id = `figures ${sessionId}`;
+    item.description = short;
     item.iconPath = new vscode.ThemeIcon("pulse");
-    item.tooltip = "What the session's processes use, every two seconds";
-    item.accessibilityInformation = { label: figures.replace(/[▁-█]+ ?/g, "") };
+    item.tooltip = `Its processes use ${long}. Every two seconds.`;
+    item.accessibilityInformation = { label: `uses ${long}` };
     return item;
 }
 

@@ -8,9 +8,8 @@ namespace cellgate {
 
 std::optional<std::chrono::seconds> parse_time_span(std::string_view text) {
     std::int64_t number = -1;
-    const char* const text_end = text.data() + text.size();
-    const auto [end, error] = std::from_chars(text.data(), text_end, number);
-    const std::string_view unit(end, static_cast<std::size_t>(text_end - end));
+    const auto [end, error] = std::from_chars(text.begin(), text.end(), number);
+    const std::string_view unit(end, text.end());
     constexpr std::pair<std::string_view, int> units[] = {{"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}};
     for (const auto& [name, seconds] : units) {
         if (error == std::errc() && number >= 0 && number < 1'000'000 && unit == name) {

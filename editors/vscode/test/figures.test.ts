@@ -4,8 +4,8 @@ import type { SessionStats } from "../src/protocol/messages";
 import { bytesText, Figures } from "../src/sessionViews/figures";
 import { limitNames, limitText, parseLimit } from "../src/sessionViews/limitNames";
 
-const uses = (processorSeconds: number, megabytes: number): SessionStats => ({
-    sessionId: "s",
+const uses = (processorSeconds: number, megabytes: number, sessionId = "s"): SessionStats => ({
+    sessionId,
     status: "busy",
     queueLength: 0,
     processes: 2,
@@ -15,13 +15,13 @@ const uses = (processorSeconds: number, megabytes: number): SessionStats => ({
 
 test("what a session uses is plotted: processors between two samples, memory at each", () => {
     const figures = new Figures();
-    assert.equal(figures.of("s").short, "");
+    assert.equal(figures.text(), undefined);
     figures.add({ sessions: [uses(10, 32)] }, 100);
-    assert.equal(figures.of("s").short, "0 %  32 MiB █");
+    assert.equal(figures.text(), "0 %  32 MiB █");
     figures.add({ sessions: [uses(11, 64)] }, 102);
-    assert.equal(figures.of("s").short, "50 % ▅ 64 MiB ▅█");
-    figures.add({ sessions: [uses(15, 64)] }, 104);
-    assert.deepEqual(figures.of("s"), { short: "200 % ▃█ 64 MiB ▅██", long: "200 % of a processor, 64 MiB of memory, 2 processes" });
+    assert.equal(figures.text(), "50 % ▅ 64 MiB ▅█");
+    figures.add({ sessions: [uses(15, 64), uses(1, 16, "t")] }, 104);
+    assert.equal(figures.text(), "s: 200 % ▃█ 64 MiB ▅██ · t: 0 %  16 MiB █");
 });
 
 test("another kernel starts again from nothing, one that does not run has no figures", () => {
@@ -29,19 +29,18 @@ test("another kernel starts again from nothing, one that does not run has no fig
     figures.add({ sessions: [uses(10, 32)] }, 1);
     figures.add({ sessions: [uses(12, 32)] }, 2);
     figures.add({ sessions: [uses(1, 16)] }, 3);
-    assert.equal(figures.of("s").short, "0 %  16 MiB █");
+    assert.equal(figures.text(), "0 %  16 MiB █");
     figures.add({ sessions: [{ sessionId: "s", status: "dead", queueLength: 0 }] }, 4);
-    assert.deepEqual(figures.sessionIds(), []);
+    assert.equal(figures.text(), undefined);
     figures.add({ sessions: [uses(1, 16)] }, 5);
-    assert.deepEqual(figures.sessionIds(), ["s"]);
     figures.add({ sessions: [] }, 6);
-    assert.deepEqual(figures.sessionIds(), []);
+    assert.equal(figures.text(), undefined);
 });
 
 test("only the latest samples are plotted", () => {
     const figures = new Figures();
     for (let i = 0; i < 100; ++i) figures.add({ sessions: [uses(i, 32)] }, i);
-    assert.equal(figures.of("s").short, "100 % ████████ 32 MiB ████████");
+    assert.equal(figures.text(), "100 % ████████ 32 MiB ████████");
 });
 
 const limit = (name: string) => limitNames.find((each) => each.name === name) ?? assert.fail(name);

@@ -122,7 +122,7 @@ scenario("what a session uses is plotted, and a limit is set from its menu", {
     await editor.lens(/\[1\]/).waitFor();
     await page.locator(".activitybar .action-label[aria-label^='cellgate']").click();
     const row = page.locator(".monaco-list-row[aria-label^='session one.py']");
-    await page.locator(".monaco-list-row", { hasText: /\d+ % [▁-█]{2,} [\d.]+ MiB [▁-█]{2,}/ }).waitFor();
+    await page.getByText(/\d+ % [▁-█]{2,} [\d.]+ MiB [▁-█]{2,}/).first().waitFor();
     await editor.screenshot("figures");
     await row.click();
     await chooseFromMenu(editor, "Set Limits…");

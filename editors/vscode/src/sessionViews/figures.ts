@@ -1,6 +1,7 @@
 // `Figures` is what sessions used lately, as small plots of text.
 
 import type { StatsResult } from "../protocol/messages";
+import { label } from "../text";
 
 const maxSamples = 8;
 const bars = "▁▂▃▄▅▆▇█";
@@ -10,7 +11,6 @@ interface Samples {
     at: number[];
     processorSeconds: number[];
     memoryBytes: number[];
-    processes: number;
 }
 
 export class Figures {
@@ -21,7 +21,7 @@ export class Figures {
         for (const id of this.sessions.keys()) {
             if (!sessions.some(({ sessionId }) => sessionId === id)) this.sessions.delete(id);
         }
-        for (const { sessionId, processes, processorSeconds, memoryBytes } of sessions) {
+        for (const { sessionId, processorSeconds, memoryBytes } of sessions) {
             if (processorSeconds === undefined || memoryBytes === undefined) {
                 this.sessions.delete(sessionId);
                 continue;
@@ -29,11 +29,10 @@ export class Figures {
             let samples = this.sessions.get(sessionId);
             const last = samples?.processorSeconds.at(-1) ?? 0;
             // Less than before is another kernel's.
-            if (!samples || processorSeconds < last) samples = { at: [], processorSeconds: [], memoryBytes: [], processes: 0 };
+            if (!samples || processorSeconds < last) samples = { at: [], processorSeconds: [], memoryBytes: [] };
             samples.at.push(now);
             samples.processorSeconds.push(processorSeconds);
             samples.memoryBytes.push(memoryBytes);
-            samples.processes = processes ?? 0;
             for (const values of [samples.at, samples.processorSeconds, samples.memoryBytes]) {
                 values.splice(0, values.length - maxSamples - 1);
             }
@@ -41,25 +40,19 @@ export class Figures {
         }
     }
 
-    /** Those whose kernel runs. */
-    sessionIds(): string[] {
-        return [...this.sessions.keys()];
+    /** Of the sessions whose kernels run, by their names where there are several. */
+    text(): string | undefined {
+        const all = [...this.sessions].map(([id, samples]) => (this.sessions.size > 1 ? `${label(id, 24)}: ` : "") + textOf(samples));
+        return all.length > 0 ? all.join(" · ") : undefined;
     }
+}
 
-    /** Short, with plots, and in words. */
-    of(sessionId: string): { short: string; long: string } {
-        const samples = this.sessions.get(sessionId);
-        if (!samples) return { short: "", long: "" };
-        const busy = busyProcessors(samples);
-        const memory = samples.memoryBytes.slice(-maxSamples);
-        const percent = `${Math.round(100 * (busy.at(-1) ?? 0))} %`;
-        const bytes = bytesText(memory.at(-1) ?? 0);
-        const processes = `${samples.processes} process${samples.processes === 1 ? "" : "es"}`;
-        return {
-            short: `${percent} ${plot(busy, Math.max(1, ...busy))} ${bytes} ${plot(memory, Math.max(...memory))}`,
-            long: `${percent} of a processor, ${bytes} of memory, ${processes}`,
-        };
-    }
+/** "50 % ▁▅ 64 MiB ▅█": of one processor, and memory. */
+function textOf(samples: Samples): string {
+    const busy = busyProcessors(samples);
+    const memory = samples.memoryBytes.slice(-maxSamples);
+    const percent = Math.round(100 * (busy.at(-1) ?? 0));
+    return `${percent} % ${plot(busy, Math.max(1, ...busy))} ${bytesText(memory.at(-1) ?? 0)} ${plot(memory, Math.max(...memory))}`;
 }
 
 /** How many processors were busy between each two samples. */

@@ -1,4 +1,4 @@
-// `SessionTree` is the view of sessions: each with what it uses, its running execution and its queue.
+// `SessionTree` is the view of sessions: each with its running execution and its queue, and above them what they use.
 
 import * as vscode from "vscode";
 import type { Cellgate } from "../cellgate";
@@ -11,21 +11,15 @@ import { Figures } from "./figures";
 import { iconOf, ownerOf, statusOf, weaknessOf } from "./labels";
 
 /** A session is what its commands are given; of an execution they need no more than itself. */
-type Node = Session | { execution: Execution } | FiguresNode;
-
-interface FiguresNode {
-    figuresOf: string;
-}
+type Node = Session | { execution: Execution };
 
 const figuresMilliseconds = 2000;
 
 export class SessionTree implements vscode.TreeDataProvider<Node>, vscode.Disposable {
-    private readonly changed = new vscode.EventEmitter<Node | undefined>();
+    private readonly changed = new vscode.EventEmitter<undefined>();
     readonly onDidChangeTreeData = this.changed.event;
     readonly view: vscode.TreeView<Node>;
     private readonly figures = new Figures();
-    /** By session. A row keeps its node, so that it can change without the others: that would close an open menu. */
-    private figuresNodes = new Map<string, FiguresNode>();
     private timer: NodeJS.Timeout | undefined;
     private readonly subscriptions: vscode.Disposable;
 
@@ -47,10 +41,8 @@ export class SessionTree implements vscode.TreeDataProvider<Node>, vscode.Dispos
 
     getChildren(node?: Node): Node[] {
         if (!node) return this.cellgate.sessions.all();
-        if ("execution" in node || "figuresOf" in node) return [];
-        const figures = this.figuresNodes.get(node.sessionId);
-        const executions = this.cellgate.executions.unfinished(node.sessionId).map((execution) => ({ execution }));
-        return figures ? [figures, ...executions] : executions;
+        if ("execution" in node) return [];
+        return this.cellgate.executions.unfinished(node.sessionId).map((execution) => ({ execution }));
     }
 
     /** At what the sessions use, again and again while the view is seen and there are any. */
@@ -67,22 +59,14 @@ export class SessionTree implements vscode.TreeDataProvider<Node>, vscode.Dispos
         }
         sidecar.request("stats", {}).then((stats) => {
             this.figures.add(stats, performance.now() / 1000);
-            this.showFigures();
+            // Rows that change would close an open menu.
+            this.view.message = this.figures.text();
             again();
         }, () => undefined); // the next connection looks
     }
 
-    private showFigures(): void {
-        const before = this.figuresNodes;
-        const ids = this.figures.sessionIds();
-        this.figuresNodes = new Map(ids.map((id) => [id, before.get(id) ?? { figuresOf: id }]));
-        if (ids.length !== before.size || ids.some((id) => !before.has(id))) this.changed.fire(undefined);
-        else for (const node of before.values()) this.changed.fire(node);
-    }
-
     getTreeItem(node: Node): vscode.TreeItem | Promise<vscode.TreeItem> {
         if ("execution" in node) return this.executionItem(node.execution);
-        if ("figuresOf" in node) return figuresItem(node.figuresOf, this.figures.of(node.figuresOf));
         return sessionItem(node, this.cellgate.executions.unfinished(node.sessionId).some(queued));
     }
 
@@ -91,16 +75,6 @@ export class SessionTree implements vscode.TreeDataProvider<Node>, vscode.Dispos
         await this.cellgate.executions.codeOf(execution).catch(() => undefined);
         return executionItem(execution);
     }
-}
-
-function figuresItem(sessionId: string, { short, long }: { short: string; long: string }): vscode.TreeItem {
-    const item = new vscode.TreeItem("");
-    item.id = `figures ${sessionId}`;
-    item.description = short;
-    item.iconPath = new vscode.ThemeIcon("pulse");
-    item.tooltip = `Its processes use ${long}. Every two seconds.`;
-    item.accessibilityInformation = { label: `uses ${long}` };
-    return item;
 }
 
 const queued = ({ state }: Execution) => state === "queued";

@@ -1,6 +1,7 @@
 #include "folder_watch.hpp"
 
 #include <algorithm>
+#include <future>
 #include <set>
 #include <string>
 #include <string_view>
@@ -49,6 +50,25 @@ std::set<std::string, std::less<>> watched_paths(const LastSnapshot& snapshot) {
     return paths;
 }
 
+// By several threads: each waits for the file system most of the time.
+std::vector<struct stat> statuses_of(const std::vector<KeptFile>& files, const WorkspaceFiles& workspace) {
+    constexpr std::size_t max_threads = 4;
+    std::vector<struct stat> statuses(files.size());
+    std::vector<std::future<void>> parts;
+    const std::size_t size = files.size() / max_threads + 1;
+    for (std::size_t begin = 0; begin < files.size(); begin += size) {
+        parts.push_back(std::async(std::launch::async, [&, begin] {
+            for (std::size_t i = begin; i < std::min(begin + size, files.size()); ++i) {
+                statuses[i] = workspace.status(files[i].path);
+            }
+        }));
+    }
+    for (std::future<void>& part : parts) {
+        part.get();
+    }
+    return statuses;
+}
+
 } // namespace
 
 std::vector<KeptFile> watch_folders(const LastSnapshot& snapshot, const WorkspaceFiles& workspace,
@@ -73,8 +93,10 @@ std::optional<WorkspaceScan> scan_unchanged_folders(const LastSnapshot& last, co
     WorkspaceScan scan;
     scan.files.reserve(last.files.size());
     std::uint64_t bytes = 0;
-    for (const KeptFile& kept : last.files) {
-        const struct stat status = workspace.status(kept.path);
+    const std::vector<struct stat> statuses = statuses_of(last.files, workspace);
+    for (std::size_t i = 0; i < last.files.size(); ++i) {
+        const KeptFile& kept = last.files[i];
+        const struct stat& status = statuses[i];
         const FileStat stat = file_stat(status);
         const bool is_covered =
             S_ISLNK(status.st_mode) || (S_ISREG(status.st_mode) && stat.size <= options.max_file_bytes);

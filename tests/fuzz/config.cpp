@@ -24,8 +24,8 @@ void check_server(const tools::ServerSpec& spec) {
         if (!spec.config.command || described.problem) {
             return;
         }
-        const tools::ServerCommand command =
-            tools::expand(spec, described, "/nowhere/workspace", environment, {{{"key", "value"}}, {{"NAME", "value"}}});
+        const tools::ServerCommand command = tools::expand(spec, described, "/nowhere/workspace", environment,
+                                                           {{{"key", "value"}}, {{"NAME", "value"}}});
         require(!command.argv.empty() && command.cwd.starts_with('/'), "a command can be started");
         for (const std::string& argument : command.argv) {
             require(argument.find('\0') == std::string::npos, "an argument is whole");

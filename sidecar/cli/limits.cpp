@@ -1,9 +1,7 @@
 // `cellgate limits`: the limits of a session, and changing them.
 
-#include "base/environment.hpp"
 #include "base/escape_unprintable.hpp"
 #include "base/json_value.hpp"
-#include "commands.hpp"
 #include "protocol/messages/sessions.hpp"
 #include "running_sidecar.hpp"
 #include "workspace_client.hpp"
@@ -119,18 +117,7 @@ void add_limits(CLI::App& app, Invocation& invocation) {
     add_limit(*command, *arguments, "--file-size", limits_of.file_size_bytes, "SIZE", "Of each file that is written");
     add_limit(*command, *arguments, "--disk", limits_of.disk_bytes, "SIZE", "Of /tmp, /dev/shm and the home, each");
     add_limit(*command, *arguments, "--timeout", limits_of.wall_seconds, "SECONDS", "Of each execution");
-    command->add_option("--root", arguments->workspace, "The workspace; default: the current directory")
-        ->check(CLI::ExistingDirectory.description({}))
-        ->type_name("DIR");
-    command->add_flag("--json", arguments->json, "As JSON");
-    command->callback([arguments, &invocation] {
-        invocation.run = [arguments] {
-            daemon::InstancePaths paths = daemon::find_instance_paths(arguments->workspace, process_environment());
-            async::Loop loop;
-            loop.run(limits(&loop, std::move(paths), arguments.get()));
-            return arguments->exit_code;
-        };
-    });
+    run_beside_sidecar(*command, invocation, std::move(arguments), limits);
 }
 
 } // namespace cellgate::cli

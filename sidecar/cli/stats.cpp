@@ -2,10 +2,8 @@
 
 #include "protocol/messages/stats.hpp"
 
-#include "base/environment.hpp"
 #include "base/escape_unprintable.hpp"
 #include "base/json_scan.hpp"
-#include "commands.hpp"
 #include "record_text.hpp"
 #include "running_sidecar.hpp"
 #include "workspace_client.hpp"
@@ -77,18 +75,7 @@ void add_stats(CLI::App& app, Invocation& invocation) {
     auto arguments = std::make_shared<StatsArguments>();
     CLI::App* command = app.add_subcommand(
         "stats", "Figures of the workspace's sidecar: what ran, how long it took, what each session uses");
-    command->add_option("--root", arguments->workspace, "The workspace; default: the current directory")
-        ->check(CLI::ExistingDirectory.description({}))
-        ->type_name("DIR");
-    command->add_flag("--json", arguments->json, "As JSON");
-    command->callback([arguments, &invocation] {
-        invocation.run = [arguments] {
-            daemon::InstancePaths paths = daemon::find_instance_paths(arguments->workspace, process_environment());
-            async::Loop loop;
-            loop.run(show_stats(&loop, std::move(paths), arguments.get()));
-            return arguments->exit_code;
-        };
-    });
+    run_beside_sidecar(*command, invocation, std::move(arguments), show_stats);
 }
 
 } // namespace cellgate::cli

@@ -187,9 +187,10 @@ Task<protocol::CallToolResult> ToolCallDispatcher::call(CallContext context, std
         }
         gate::OutcomeReport outcome = gate_.outcome_report(decision);
         Event stop;
-        running_[decision.action_id] = &stop;
-        const ScopeExit ended([this, &decision] { running_.erase(decision.action_id); });
-        auto calling = unless(&stop, call_allowed(context, server, found, decision));
+        const gate::ActionId action = decision.action_id;
+        running_[action] = &stop;
+        const ScopeExit ended([this, action] { running_.erase(action); });
+        auto calling = unless(&stop, call_allowed(context, server, found, std::move(decision)));
         auto reported = gate::reporting_failure(outcome, std::move(calling));
         std::optional<std::optional<protocol::CallToolResult>> result =
             co_await finally(std::move(reported), gate_.recorded());

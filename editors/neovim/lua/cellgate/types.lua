@@ -631,7 +631,8 @@
 ---@field tests? RuleTests
 
 --- Arguments of actions that a rule has to match, and that it must not. With one that comes out otherwise the rule is
---- refused when it is added; one of a file does not apply if it allows, and applies if it denies; the log says so.
+--- refused when it is added. Where one comes out otherwise later, an allow rule does not apply and any other does;
+--- the question, the reason and the log say so.
 ---@class RuleTests
 ---@field match? TestArguments
 ---@field noMatch? TestArguments

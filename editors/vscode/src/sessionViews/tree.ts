@@ -54,6 +54,7 @@ export class SessionTree implements vscode.TreeDataProvider<Node>, vscode.Dispos
             this.timer = setTimeout(() => this.look(), figuresMilliseconds);
         };
         if (sessions.all().length === 0) {
+            this.view.message = undefined;
             again();
             return;
         }

@@ -31,6 +31,7 @@ VICTIMS = {
     "janitor": "cellgate janitor",
 }
 SIDECARS = ("serve", "run")
+PROBE = "can-guard"  # the check whether bwrap works here, of 20 ms; sessions come later
 CELL = "open('cell.txt', 'w').write('x')\nimport time\ntime.sleep(1000)\n"
 
 
@@ -110,7 +111,8 @@ def kill(victim, process, draw):
 
     def of_kind():
         found = descendants(process.pid) | {process.pid}
-        return sorted(pid for pid in found if VICTIMS[victim] in names(pid))
+        matching = sorted(pid for pid in found if VICTIMS[victim] in names(pid))
+        return matching if victim == "launcher" else [pid for pid in matching if PROBE not in names(pid)]
 
     if victim == "supervisor at once":
         chosen = wait_until(of_kind, "the supervisor")

@@ -108,7 +108,6 @@ RunOutput look_inside(const std::string& bwrap) {
     std::vector<std::string> argv = {bwrap};
     std::vector<std::string> isolation = isolation_arguments(Network::none);
     argv.insert(argv.end(), isolation.begin(), isolation.end());
-    argv.emplace_back("--die-with-parent");
     argv.insert(argv.end(), mounts.arguments.begin(), mounts.arguments.end());
     std::string look =
         fmt::format("/proc/self/fd/{} can-guard; cat /proc/self/status && exec readlink", 3 + mounts.files.size());

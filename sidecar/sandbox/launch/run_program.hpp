@@ -14,7 +14,8 @@ struct RunOutput {
     std::string error;
 };
 
-// Waits until it ends, for at most ten seconds. It gets `descriptors` from number 3 on.
+// Waits until it ends, for at most ten seconds. It gets `descriptors` from number 3 on. The helper supervises it: it
+// and all that it started end with this call, or with this process.
 RunOutput run_program(std::vector<std::string> argv, const std::vector<UniqueFd>& descriptors);
 
 } // namespace cellgate::sandbox

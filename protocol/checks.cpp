@@ -22,6 +22,10 @@ bool has_no_controls(std::string_view text) {
     });
 }
 
+bool is_request_path(std::string_view text) {
+    return text.starts_with('/') || text.starts_with('*');
+}
+
 bool is_uri(std::string_view text) {
     const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
     const std::string_view scheme = text.substr(0, text.find(':'));

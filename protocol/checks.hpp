@@ -2,6 +2,7 @@
 // `checks.hpp` is what the readers that are made from schemas/ check beyond ranges. Each function has the meaning of a
 // pattern or a description there (schemas/generator/cpp_checks.py).
 
+#include "base/http_token.hpp"
 #include "base/json_codec.hpp"
 #include "base/names.hpp"
 
@@ -16,6 +17,8 @@ namespace cellgate::protocol {
 bool has_at_most(std::string_view text, std::size_t characters);
 bool has_no_nul(std::string_view text);
 bool has_no_controls(std::string_view text);
+// Begins with a slash, or is *.
+bool is_request_path(std::string_view text);
 // Begins with a scheme.
 bool is_uri(std::string_view text);
 // Of base/host.hpp.

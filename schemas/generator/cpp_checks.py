@@ -14,6 +14,8 @@ PATTERNS = {
     "^[^\\u0000]*$": ("has_no_nul", "text without U+0000"),
     "^[^\\u0000-\\u001f\\u007f]*$": ("has_no_controls", "a name without control characters"),
     "^[A-Za-z_][A-Za-z0-9_]{0,127}$": ("is_variable_name", "a name of letters, digits and _, at most 128"),
+    "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$": ("is_http_token", "a word of HTTP, such as GET"),
+    "^[/*]": ("is_request_path", "a path that begins with /"),
     "^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$": (
         "is_identifier", '1 to 64 letters, digits, "_", "-" and ".", of which the first is no "-" or "."'),
 }
@@ -29,7 +31,7 @@ CHECKED_ELSEWHERE = {
     # A configuration comes from files too: tools/config.cpp says configInvalid, with the server's name.
     "McpServerConfig", "ServerSandboxChoice",
     # A rule comes from files too: gate/rules.cpp says ruleInvalid.
-    "Rule", "RuleSpec", "RuleTests", "TestArguments", "Matcher", "ArgumentMatchers",
+    "Rule", "RuleSpec", "RuleTests", "TestArguments", "Matcher", "ArgumentMatchers", "Injection",
 }
 # Limits between fields, and who checks them.
 CONDITIONS_CHECKED_ELSEWHERE = {

@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "base/escape_unprintable.hpp"
+#include "base/http_token.hpp"
 
 #include <fmt/format.h>
 
@@ -16,15 +17,6 @@ constexpr std::size_t max_fields = 200;
 
 [[noreturn]] void refuse_head(std::string_view what) {
     throw Error(ErrorCode::invalid_request, fmt::format("expected a plain HTTP/1 request, found {}", what));
-}
-
-bool is_token(std::string_view text) {
-    static constexpr std::string_view marks = "!#$%&'*+-.^_`|~";
-    const auto fits = [](char c) {
-        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-               marks.find(c) != std::string_view::npos;
-    };
-    return !text.empty() && std::all_of(text.begin(), text.end(), fits);
 }
 
 bool is_control(char c) {
@@ -71,7 +63,7 @@ void parse_request_line(std::string_view line, RequestHead& head) {
     head.method = line.substr(0, first);
     head.target = line.substr(first + 1, second - first - 1);
     const std::string_view version = line.substr(second + 1);
-    if (!is_token(head.method) || head.target.empty() || head.target.find_first_of("\t#") != std::string::npos) {
+    if (!is_http_token(head.method) || head.target.empty() || head.target.find_first_of("\t#") != std::string::npos) {
         refuse_head(fmt::format("the line '{}'", escape_unprintable(line.substr(0, 100))));
     }
     if (version != "HTTP/1.1" && version != "HTTP/1.0") {
@@ -135,7 +127,7 @@ RequestHead parse_head(std::string_view text) {
     for (std::string_view line = take_line(text); !line.empty(); line = take_line(text)) {
         const std::size_t colon = line.find(':');
         const std::string_view name = line.substr(0, colon);
-        if (colon == std::string_view::npos || !is_token(name)) {
+        if (colon == std::string_view::npos || !is_http_token(name)) {
             refuse_head(fmt::format("the field '{}'", escape_unprintable(line.substr(0, 100))));
         }
         if (head.fields.size() == max_fields) {

@@ -74,6 +74,8 @@ Action from_protocol(const protocol::Action& action) {
         return action.url ? read<ServerUse>(action) : read<ServerStart>(action);
     case ActionKind::network:
         return read<Connection>(action);
+    case ActionKind::request:
+        return read<HttpRequest>(action);
     case ActionKind::install:
         return read<Install>(action);
     }

@@ -49,7 +49,8 @@ protocol::RuleSpec spec_of_grant(const Payload::Names& action, const protocol::A
     spec.kind = action.kind;
     spec.server = action.server;
     spec.tool = action.tool;
-    if (params.rule && params.rule->effect != spec.effect) {
+    const bool inspects = params.rule && params.rule->effect == Effect::inspect && params.decision == Verdict::allow;
+    if (params.rule && params.rule->effect != spec.effect && !inspects) {
         refuse_rule("the rule's effect is not the decision",
                     "allow with a rule that allows, deny with one that denies");
     }
@@ -85,8 +86,8 @@ void require_not_too_wide(const Rule& rule, const Payload& payload, bool edited)
         refuse_rule("edited arguments are answered for exactly themselves, and a rule was sent",
                     "leave the rule out; the scope says for how long the answer holds");
     }
-    // For a connection, naming the host is enough.
-    if (payload.requires_exact() && payload.names().kind != ActionKind::network) {
+    // For a connection and its requests, naming the host is enough.
+    if (payload.requires_exact() && !payload.names().host) {
         refuse_rule("this action is answered for exactly its payload, and a rule was sent",
                     "leave the rule out; the scope says for how long the answer holds");
     }
@@ -132,7 +133,7 @@ Action Gate::Impl::edited_action(const PendingRequest& entry, const protocol::Ap
     if (params.decision != Verdict::allow) {
         refuse("edited arguments were sent with a denial");
     }
-    if (asked.arguments == nullptr || !entry.request.edit) {
+    if (!entry.request.edit) {
         refuse("this action has no arguments that can be edited");
     }
     const RawJson arguments = parse_edited(*params.arguments_text);
@@ -146,7 +147,9 @@ Action Gate::Impl::edited_action(const PendingRequest& entry, const protocol::Ap
     }
     const Payload payload(edited);
     asked.arguments = payload.names().arguments;
-    if (payload.names() != asked || *asked.arguments != arguments) {
+    asked.method = payload.names().method;
+    asked.path = payload.names().path;
+    if (payload.names() != asked || (asked.tool && *asked.arguments != arguments)) {
         throw Error(ErrorCode::internal_error, "expected an edit to change arguments only, found another action");
     }
     const PolicyResult result = policy.rules().evaluate(payload, entry.context(), paths);
@@ -182,7 +185,8 @@ Rule Gate::Impl::grant(const PendingRequest& entry, const Action& action, const 
             require_not_too_wide(rule, payload, params.arguments_text.has_value());
         }
         check_new_rule(rule, policy.rules().now());
-        if (!applies(rule, payload, paths) && paths.is_resolved()) {
+        const bool fits = rule.effect == Effect::inspect ? gate::inspects(rule, names) : applies(rule, payload, paths);
+        if (!fits && paths.is_resolved()) {
             refuse_rule("the rule does not match the action that it answers", "take one of the approval's choices");
         }
         const std::optional<std::string> failed = failed_test(rule, paths);

@@ -195,8 +195,79 @@ std::vector<Choice> connection_choices(const Payload::Names& action, const Choic
         rule.effect = protocol::Effect::allow;
         rule.kind = action.kind;
         rule.host = to_string(Endpoint{*host, static_cast<std::uint16_t>(*action.port)});
-        offer(choices, "this host and port", Scope::workspace, std::move(rule));
+        offer(choices, "this host and port", Scope::workspace, rule);
+        constexpr std::int64_t first_unprivileged = 1024;
+        const bool may_be_http = *action.port == 80 || *action.port == 443 || *action.port >= first_unprivileged;
+        if (may_be_http && context.in_session) {
+            rule.effect = protocol::Effect::inspect;
+            rule.kind = ActionKind::request;
+            offer(choices, "this host, asking about each request", Scope::session, std::move(rule));
+        }
     }
+    return choices;
+}
+
+// The folder of a path, as a pattern: "/repos/ada/**" of /repos/ada/plan.
+std::string folder_pattern(std::string_view path) {
+    return std::string(path.substr(0, path.rfind('/') + 1)) + "**";
+}
+
+// What a program of git asks for when it fetches from a repository.
+std::optional<std::vector<std::string>> paths_of_git_fetch(std::string_view path) {
+    for (const std::string_view end : {"/info/refs", "/git-upload-pack"}) {
+        if (path.ends_with(end)) {
+            const std::string repository(path.substr(0, path.size() - end.size()));
+            return std::vector<std::string>{repository + "/info/refs", repository + "/git-upload-pack"};
+        }
+    }
+    return std::nullopt;
+}
+
+std::vector<Choice> request_choices(const Payload& payload, const ChoiceContext& context, PathSnapshot& paths) {
+    const Payload::Names& action = payload.names();
+    std::vector<Choice> choices;
+    offer(choices, "this request", Scope::once);
+    if (context.in_execution) {
+        offer(choices, "this exact request", Scope::execution);
+    }
+    const std::optional<Host> host = parse_host(action.host.value_or(""));
+    if (!host || !action.port || !action.path || !action.method) {
+        return choices;
+    }
+    const Scope wide = context.in_session ? Scope::session : Scope::workspace;
+    RuleSpec rule;
+    rule.effect = protocol::Effect::allow;
+    rule.kind = action.kind;
+    rule.server = action.server ? std::optional<std::string>(*action.server) : std::nullopt;
+    rule.host = to_string(Endpoint{*host, static_cast<std::uint16_t>(*action.port)});
+    const auto offer_rule = [&](const std::string& label, std::initializer_list<Scope> scopes) {
+        const protocol::Rule as_rule = make_rule(rule, protocol::RuleSource::session, WallTime{});
+        if (is_short(lasting(label, Scope::execution)) && applies(as_rule, payload, paths)) {
+            for (const Scope scope : scopes) {
+                if (scope != Scope::execution || context.in_execution) {
+                    offer(choices, label, scope, rule);
+                }
+            }
+        }
+    };
+    if (const std::optional<std::vector<std::string>> fetch = paths_of_git_fetch(*action.path)) {
+        rule.methods = {"GET", "POST"};
+        rule.paths = *fetch;
+        const std::string_view repository =
+            std::string_view(fetch->front()).substr(0, fetch->front().size() - std::string_view("/info/refs").size());
+        offer_rule(fmt::format("git fetch, no push, of {}", visible_name(host->name + std::string(repository))),
+                   {Scope::execution, wide, Scope::workspace});
+    } else {
+        rule.methods = {std::string(*action.method)};
+        rule.paths = {folder_pattern(*action.path)};
+        offer_rule(fmt::format("{} {}", visible_name(*action.method), visible_name(host->name + rule.paths->front())),
+                   {Scope::execution, wide});
+    }
+    rule.paths.reset();
+    rule.methods = {"GET", "HEAD"};
+    offer_rule(fmt::format("read only (GET, HEAD) of {}", host->name), {Scope::execution, wide, Scope::workspace});
+    rule.methods.reset();
+    offer_rule(fmt::format("any request to {}", host->name), {wide});
     return choices;
 }
 
@@ -212,6 +283,9 @@ std::vector<Choice> choices_for(const Payload& payload, const ChoiceContext& con
     }
     if (action.kind == ActionKind::network) {
         return connection_choices(action, context);
+    }
+    if (action.kind == ActionKind::request) {
+        return request_choices(payload, context, paths);
     }
     offer(choices, "this call", Scope::once);
     if (context.in_execution) {

@@ -3,6 +3,7 @@
 #include "base/escape_unprintable.hpp"
 #include "base/json_scan.hpp"
 #include "columns.hpp"
+#include "payload.hpp"
 #include "visible_name.hpp"
 
 #include <fmt/format.h>
@@ -259,6 +260,15 @@ std::string title(const Connection& connection) {
                        connection.port ? fmt::format(" port {}", *connection.port) : std::string(),
                        connection.server ? ", for the tool server " + visible_name(*connection.server) : std::string());
 }
+std::string title(const HttpRequest& request) {
+    const bool web_socket = request.method == "WEBSOCKET";
+    const std::string scheme = fmt::format("{}{}", web_socket ? "ws" : "http", request.tls.value_or(true) ? "s" : "");
+    const bool usual = request.port.value_or(0) == (request.tls.value_or(true) ? 443 : 80);
+    return fmt::format("{} {}://{}{}{}{}", web_socket ? "open" : visible_name(request.method), scheme,
+                       visible_name(request.host), usual || !request.port ? "" : fmt::format(":{}", *request.port),
+                       visible_name(request.path),
+                       request.server ? ", for the tool server " + visible_name(*request.server) : std::string());
+}
 std::string title(const Install&) {
     return "install packages";
 }
@@ -287,6 +297,7 @@ class FieldPrinter {
             if constexpr (std::is_same_v<Tag, field::Environment> || std::is_same_v<Tag, field::Headers>) {
                 shown_ = value;
             }
+            has_body_ = has_body_ || std::is_same_v<Tag, field::Body>;
         });
     }
 
@@ -326,7 +337,37 @@ class FieldPrinter {
             show_text(lines_, "which can read the folder: ", folder, 0);
         }
     }
+    void operator()(field::Query, std::string_view query) const { show_text(lines_, "query: ", query, 0); }
+    void operator()(field::Secrets, const Texts& names) const {
+        for (const std::string& name : names) {
+            lines_.add(fmt::format("with the secret {}, which the code does not see", visible_name(name)));
+        }
+    }
+    void operator()(field::RequestHeaders, const Texts& headers) const {
+        for (const std::string& header : headers) {
+            show_text(lines_, "header: ", header, 0);
+        }
+    }
+    void operator()(field::BodyBytes, std::int64_t bytes) const {
+        if (bytes > 0 && !has_body_) {
+            lines_.add(fmt::format("a body of {} bytes, which is not shown", bytes));
+        }
+    }
+    void operator()(field::BodySha256, std::string_view hash) const {
+        lines_.add(fmt::format("  its sha256: {}", hash));
+    }
+    void operator()(field::Body, std::string_view body) const {
+        if (const std::optional<RawJson> json = json_object(body)) {
+            lines_.add(fmt::format("{} bytes of JSON:", body.size()));
+            ValuePrinter(json->text(), lines_).members(1);
+        } else {
+            show_text(lines_, "body: ", body, 0);
+        }
+    }
     // The title has these,
+    void operator()(field::Tls, bool) const {}
+    void operator()(field::Method, std::string_view) const {}
+    void operator()(field::UrlPath, std::string_view) const {}
     void operator()(field::Server, std::string_view) const {}
     void operator()(field::Tool, std::string_view) const {}
     void operator()(field::Sandbox, bool) const {}
@@ -339,6 +380,7 @@ class FieldPrinter {
   private:
     Lines& lines_;
     Variables shown_; // by name
+    bool has_body_ = false;
 };
 
 Lines with_title(const Action& action) {

@@ -1,9 +1,11 @@
 #include "payload.hpp"
 
 #include "base/hash.hpp"
+#include "base/json_scan.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <tuple>
 #include <type_traits>
@@ -25,7 +27,8 @@ constexpr bool is_hashed(FieldRole role) {
 using HashedFields =
     std::tuple<field::Server, field::Tool, field::Arguments, field::Command, field::Cwd, field::EnvironmentNames,
                field::Environment, field::Sandbox, field::Folders, field::SandboxSettings, field::Host, field::Port,
-               field::Url, field::HeaderNames, field::Headers>;
+               field::Url, field::HeaderNames, field::Headers, field::Tls, field::Method, field::UrlPath, field::Query,
+               field::RequestHeaders, field::Secrets, field::BodyBytes, field::BodySha256, field::Body>;
 constexpr std::size_t hashed_fields = std::tuple_size_v<HashedFields>;
 
 template <class Tag, std::size_t at = 0>
@@ -70,6 +73,9 @@ std::string hashed(const SandboxSettings& settings) {
 
 std::size_t bytes_of(Text text) {
     return text.size();
+}
+std::size_t bytes_of(std::int64_t /*number*/) {
+    return sizeof(std::int64_t);
 }
 std::size_t bytes_of(const RawJson& json) {
     return json.text().size();
@@ -119,14 +125,20 @@ bool requires_exact_payload(ActionKind kind, std::optional<Text> tool) {
     }
 }
 
+std::optional<RawJson> json_object(Text body) {
+    if (check_json(body)) {
+        return std::nullopt;
+    }
+    RawJson json = RawJson::checked(std::string(body));
+    return json.is_object() ? std::optional(std::move(json)) : std::nullopt;
+}
+
 std::string payload_hash(const Action& action) {
     std::array<std::string, hashed_fields> parts;
     parts.fill(";");
-    // Earlier grants knew none of these.
-    for (const std::size_t later : {place_in_hash<field::SandboxSettings>(), place_in_hash<field::Url>(),
-                                    place_in_hash<field::HeaderNames>(), place_in_hash<field::Headers>()}) {
-        parts[later].clear();
-    }
+    // Earlier grants knew none of these, and of those behind Host and Port none at all.
+    parts[place_in_hash<field::SandboxSettings>()].clear();
+    std::fill(parts.begin() + place_in_hash<field::Url>(), parts.end(), std::string());
     for_each_field(action, [&parts]<class Tag>(Tag, const auto& value) {
         if constexpr (is_hashed(Tag::role)) {
             parts[place_in_hash<Tag>()] = hashed(value) + ";";
@@ -165,7 +177,8 @@ void require_complete(const Action& action) {
     if (!is_complete(action)) {
         throw Error(ErrorCode::internal_error, "expected an action with all fields of its kind, found one without");
     }
-    const RawJson* arguments = Payload(action).names().arguments;
+    const Payload payload(action);
+    const RawJson* arguments = payload.names().arguments;
     if (arguments == nullptr) {
         return;
     }
@@ -192,6 +205,15 @@ Payload::Payload(const Action& action) : action_(&action) {
             names_.host = value;
         } else if constexpr (std::is_same_v<Tag, field::Port>) {
             names_.port = value;
+        } else if constexpr (std::is_same_v<Tag, field::Method>) {
+            names_.method = value;
+        } else if constexpr (std::is_same_v<Tag, field::UrlPath>) {
+            names_.path = value;
+        } else if constexpr (std::is_same_v<Tag, field::Body>) {
+            if (std::optional<RawJson> object = json_object(value)) {
+                body_json_ = std::make_shared<const RawJson>(std::move(*object));
+                names_.arguments = body_json_.get();
+            }
         } else if constexpr (std::is_same_v<Tag, field::ServerIdentity>) {
             names_.server_identity = value;
         } else if constexpr (std::is_same_v<Tag, field::ToolIdentity>) {

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,6 +18,9 @@ inline constexpr std::size_t max_argument_bytes = std::size_t{8} << 20;
 // Whether only an exact payload may be allowed. False for tools of external servers and for the reading tools of the
 // built-in server; a tool of the built-in server that is not known to only read counts as one that writes.
 bool requires_exact_payload(ActionKind kind, std::optional<std::string_view> tool);
+
+// The body of a request, if it is an object of JSON.
+std::optional<RawJson> json_object(std::string_view body);
 
 // sha256 over every field that says what is done, each with its length, so that no two payloads run together.
 // Identities are not part of it: a grant binds them separately.
@@ -54,7 +58,9 @@ class Payload {
         std::optional<std::int64_t> port;
         std::optional<std::string_view> server_identity;
         std::optional<std::string_view> tool_identity;
-        const RawJson* arguments = nullptr;
+        std::optional<std::string_view> method;
+        std::optional<std::string_view> path;
+        const RawJson* arguments = nullptr; // of a request: its body, if that is an object
         friend bool operator==(const Names&, const Names&) = default;
     };
     const Names& names() const { return names_; }
@@ -63,6 +69,7 @@ class Payload {
   private:
     const Action* action_;
     Names names_;
+    std::shared_ptr<const RawJson> body_json_;
     mutable std::string hash_;
 };
 

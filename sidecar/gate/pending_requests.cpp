@@ -266,7 +266,8 @@ void Gate::Impl::prepare(const PendingRequestPtr& entry) {
     }
     approval.action = to_protocol(request.action);
     if (request.edit) {
-        approval.edit_text = edit_text(entry->payload.names().arguments->text());
+        const RawJson& form = request.edit_form ? *request.edit_form : *entry->payload.names().arguments;
+        approval.edit_text = edit_text(form.text());
     }
     approval.session_id = request.session_id;
     approval.execution_id = request.execution_id;

@@ -50,6 +50,8 @@ int rank(const Rule& rule) {
         return 4;
     case Effect::ask:
         return 2;
+    case Effect::inspect:
+        return 0; // it decides nothing
     case Effect::allow:
         break;
     }
@@ -229,6 +231,17 @@ std::vector<Rule> RuleBook::in_force() const {
         append(rules, execution.rules, now);
     }
     return rules;
+}
+
+std::vector<Rule> RuleBook::request_rules(const RequestContext& context) const {
+    const WallTime now = clock_.wall();
+    std::vector<Rule> found;
+    for (const std::vector<Rule>* rules : rules_for(context)) {
+        std::copy_if(rules->begin(), rules->end(), std::back_inserter(found), [now](const Rule& rule) {
+            return rule.kind == protocol::ActionKind::request && !is_expired(rule, now);
+        });
+    }
+    return found;
 }
 
 Task<void> RuleBook::write(RuleStore* store, std::function<void(std::vector<Rule>&)> change) {

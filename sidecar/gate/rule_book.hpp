@@ -59,6 +59,8 @@ class RuleBook {
     // The result is void while paths are unresolved.
     PolicyResult evaluate(const Payload& payload, const RequestContext& context, PathSnapshot& paths) const;
     std::vector<protocol::Rule> in_force() const;
+    // Of kind `request`, of all sources that count for the context.
+    std::vector<protocol::Rule> request_rules(const RequestContext& context) const;
 
     // Adds rules of any source; those of stores are written first, all or none of a store. What is in `grantees`, by
     // the rule's id, covers no other grantee. Throws Error{policy_unreadable} or {store_failed}; then none was added.

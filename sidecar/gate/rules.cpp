@@ -5,6 +5,7 @@
 #include "base/json_value.hpp"
 #include "base/names.hpp"
 #include "path_match.hpp"
+#include "request_rules.hpp"
 #include "rule_tests.hpp"
 #include "visible_name.hpp"
 
@@ -135,7 +136,7 @@ bool binds_exactly(const Rule& rule) {
     if (rule.kind == ActionKind::server) {
         return rule.server_identity.has_value();
     }
-    if (rule.kind == ActionKind::network) {
+    if (rule.kind == ActionKind::network || rule.kind == ActionKind::request) {
         return rule.host.has_value();
     }
     // The whole of the arguments is an object, which only `equals` can match.
@@ -166,6 +167,9 @@ Rule make_rule(protocol::RuleSpec spec, RuleSource source, WallTime now) {
     rule.tool = std::move(spec.tool);
     rule.arguments = std::move(spec.arguments);
     rule.host = std::move(spec.host);
+    rule.methods = std::move(spec.methods);
+    rule.paths = std::move(spec.paths);
+    rule.inject = std::move(spec.inject);
     rule.source = source;
     rule.created_at = to_rfc3339(now);
     rule.expires_at = std::move(spec.expires_at);
@@ -181,10 +185,12 @@ void check_rule(const Rule& rule) {
     if ((rule.server && rule.server->empty()) || (rule.tool && rule.tool->empty())) {
         refuse("expected a name of a server or tool, found an empty one", "leave the field out to match all");
     }
-    if (rule.host && (rule.kind != ActionKind::network || !parse_host_pattern(*rule.host))) {
-        refuse(fmt::format("expected a host only in a rule of kind network, and one such as example.org, *.example.org "
-                           "or 192.0.2.1:8080, found {}",
-                           visible_name(*rule.host)));
+    const bool has_host = rule.kind == ActionKind::network || rule.kind == ActionKind::request;
+    if (rule.host && (!has_host || !parse_host_pattern(*rule.host))) {
+        refuse(fmt::format(
+            "expected a host only in a rule of kind network or request, and one such as example.org, *.example.org "
+            "or 192.0.2.1:8080, found {}",
+            visible_name(*rule.host)));
     }
     if (rule.expires_at && !parse_rfc3339(*rule.expires_at)) {
         refuse(fmt::format("expected expiresAt as a time in UTC such as 2030-01-02T03:04:05Z, found {}",
@@ -193,6 +199,7 @@ void check_rule(const Rule& rule) {
     if (rule.uses && (rule.effect != Effect::allow || *rule.uses < 1 || *rule.uses > max_uses)) {
         refuse(fmt::format("expected uses only in an allow rule, and 1 to {} of them, found {}", max_uses, *rule.uses));
     }
+    check_request_parts(rule);
     check_tests(rule);
     if (rule.arguments) {
         if (rule.arguments->size() > max_pointers) {
@@ -241,7 +248,8 @@ Match matches(const Rule& rule, const Payload& payload, PathSnapshot& paths) {
         (rule.payload_hash && rule.payload_hash != payload.hash()) || (rule.host && !host_matches(*rule.host, names))) {
         return Match::no;
     }
-    return match_arguments(rule, names.arguments, paths).match;
+    const Match request = match_request(rule, names);
+    return request == Match::no ? request : std::min(request, match_arguments(rule, names.arguments, paths).match);
 }
 
 ArgumentsMatch match_arguments(const Rule& rule, const RawJson* arguments, PathSnapshot& paths) {
@@ -264,6 +272,9 @@ ArgumentsMatch match_arguments(const Rule& rule, const RawJson* arguments, PathS
 }
 
 bool applies(const Rule& rule, const Payload& payload, PathSnapshot& paths) {
+    if (rule.effect == Effect::inspect) {
+        return false;
+    }
     const Match match = matches(rule, payload, paths);
     if (rule.effect != Effect::allow) {
         return match != Match::no;
@@ -275,6 +286,11 @@ bool applies(const Rule& rule, const Payload& payload, PathSnapshot& paths) {
         return false;
     }
     return !payload.requires_exact() || binds_exactly(rule);
+}
+
+bool inspects(const Rule& rule, const Payload::Names& names) {
+    return rule.kind == ActionKind::request && rule.host && host_matches(*rule.host, names) &&
+           (!rule.server || rule.server == names.server);
 }
 
 std::string describe_condition(const std::string& pointer, const Matcher& matcher) {
@@ -299,6 +315,7 @@ std::string describe_spec(const Rule& rule) {
     if (rule.host) {
         text += fmt::format(" to {}", visible_name(*rule.host));
     }
+    text += request_words(rule);
     if (rule.payload_hash) {
         text += " with exactly one payload";
     }

@@ -40,6 +40,9 @@ ArgumentsMatch match_arguments(const protocol::Rule& rule, const RawJson* argume
 // it binds them exactly; the other effects also by an unclear match.
 bool applies(const protocol::Rule& rule, const Payload& payload, PathSnapshot& paths);
 
+// Whether the requests of a host are judged one by one because of this rule: any about requests that names it.
+bool inspects(const protocol::Rule& rule, const Payload::Names& names);
+
 // A condition in one line that is safe to show: "/path under data".
 std::string describe_condition(const std::string& pointer, const protocol::Matcher& matcher);
 // "rule c41d… (session): allow tool list_directory of filesystem", in one line that is safe to show.

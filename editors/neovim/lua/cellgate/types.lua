@@ -564,7 +564,8 @@
 
 --- One thing that needs permission, with its exact payload. `tool`: a call of an MCP tool. `host`: a call of the
 --- built-in server. `server`: starting a tool server, or using one at a URL. network: a connection, of a cell's or of
---- the tool server `server`. install: of packages.
+--- the tool server `server`. `request`: one of HTTP to a host whose requests are judged one by one. install: of
+--- packages.
 ---@class Action
 ---@field kind ActionKind
 ---@field server? ServerName
@@ -583,18 +584,42 @@
 ---@field folders? Path[]
 ---@field host? string Host name or address.
 ---@field port? integer
+---@field tls? boolean Of a request: it goes over TLS, to a server whose certificate was verified.
+---@field method? HttpMethod GET, POST … WEBSOCKET: the opening of a WebSocket, over which all that follows is not seen.
+---@field path? string Of the request's URL, as it was sent.
+---@field query? string What follows the first ? in the URL.
+---@field requestHeaders? string[]
+---@field secrets? SecretName[] What cellgate puts into the request once it is allowed. Never a value.
+---@field bodyBytes? integer Absent: the request has no body, or one whose length is known only at its end.
+---@field bodySha256? string Of a body that is no text, in hex. Absent where it is larger than 8 MiB, too.
+---@field body? string The body, where it is text of at most 8 MiB.
 ---@field program? string
 ---@field serverIdentity? Identity Which server exactly; a grant binds it.
 ---@field toolIdentity? Identity Which definition of the tool exactly; a grant binds it.
 
 --- What kind of thing needs permission.
----@alias ActionKind "tool"|"host"|"server"|"network"|"install"
+---@alias ActionKind "tool"|"host"|"server"|"network"|"request"|"install"
 
 --- A program and its arguments, resolved; no shell reads it.
 ---@alias Argv string[]
 
---- What a rule does, or a decision says.
----@alias Effect "allow"|"ask"|"deny"
+--- What a rule does, or a decision says. inspect: it decides nothing; the requests to its host are judged one by one.
+---@alias Effect "allow"|"ask"|"deny"|"inspect"
+
+--- In capitals, as RFC 9110 has them.
+---@alias HttpMethod string
+
+--- Where in a request a secret goes.
+---@alias InjectionAs "bearer"|"basic"|"header"|"query"
+
+--- A secret that cellgate puts into requests once they are allowed, over verified TLS alone. The code does not see
+--- it: a response that has the value has its name in its place. bearer: `authorization: Bearer VALUE`. basic: the
+--- value is USER:PASSWORD. header, query: the field or the parameter `name`, in place of what the code sent.
+---@class Injection
+---@field as InjectionAs
+---@field name? string
+---@field value string With at least one ${secret:NAME}.
+---@field variable? SecretName In which code that starts later finds a placeholder, for programs that want a token.
 
 --- How an action was decided.
 ---@alias Verdict "allow"|"deny"
@@ -613,8 +638,8 @@
 ---@field in? any[]
 ---@field lessThan? number
 
---- JSON pointers into the arguments, to what each has to match. All have to. A value that is not there matches
---- nothing; "" is the whole.
+--- JSON pointers into the arguments, or into the body of a request that is JSON, to what each has to match. All have
+--- to. A value that is not there matches nothing; "" is the whole.
 ---@alias ArgumentMatchers table<string, Matcher>
 
 --- A rule as one is written. An absent field matches all. Unknown fields are refused: a condition that is ignored
@@ -626,6 +651,9 @@
 ---@field tool? ToolName
 ---@field arguments? ArgumentMatchers
 ---@field host? HostPattern
+---@field methods? HttpMethod[] Of requests: these alone.
+---@field paths? string[]
+---@field inject? Injection Of an inspect rule: what is put into the requests that it covers.
 ---@field expiresAt? Time
 ---@field uses? integer Of an allow rule: how many actions it still allows.
 ---@field tests? RuleTests
@@ -659,6 +687,9 @@
 ---@field tool? ToolName
 ---@field arguments? ArgumentMatchers
 ---@field host? HostPattern
+---@field methods? HttpMethod[] Of requests: these alone.
+---@field paths? string[]
+---@field inject? Injection Of an inspect rule: what is put into the requests that it covers.
 ---@field payloadHash? string sha256 in hex of the one payload that this grant covers.
 ---@field serverIdentity? Identity The grant covers this server alone.
 ---@field toolIdentity? Identity The grant covers this definition of the tool alone.
@@ -715,7 +746,7 @@
 ---@field decision Verdict
 ---@field scope? Scope Default once.
 ---@field rule? RuleSpec
----@field argumentsText? JsonText Edited arguments; run in place of those that were shown. Only for one approval.
+---@field argumentsText? JsonText `editText` as a user edited it; run in place of what was shown. Only for one approval.
 ---@field reason? string Told to the code when it is denied.
 
 --- Who decided. elicitation: the user of the agent's own program, while no user was attached.

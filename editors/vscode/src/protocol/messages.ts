@@ -1012,7 +1012,7 @@ export interface InputRequestResult {
     value: string;
 }
 /**
- * One thing that needs permission, with its exact payload. `tool`: a call of an MCP tool. `host`: a call of the built-in server. `server`: starting a tool server, or using one at a URL. network: a connection, of a cell's or of the tool server `server`. install: of packages.
+ * One thing that needs permission, with its exact payload. `tool`: a call of an MCP tool. `host`: a call of the built-in server. `server`: starting a tool server, or using one at a URL. network: a connection, of a cell's or of the tool server `server`. `request`: one of HTTP to a host whose requests are judged one by one. install: of packages.
  */
 export interface Action {
     kind: ActionKind;
@@ -1073,6 +1073,42 @@ export interface Action {
     host?: string;
     port?: number;
     /**
+     * Of a request: it goes over TLS, to a server whose certificate was verified.
+     */
+    tls?: boolean;
+    /**
+     * GET, POST … WEBSOCKET: the opening of a WebSocket, over which all that follows is not seen.
+     */
+    method?: HttpMethod;
+    /**
+     * Of the request's URL, as it was sent.
+     */
+    path?: string;
+    /**
+     * What follows the first ? in the URL.
+     */
+    query?: string;
+    /**
+     * The header fields as the code sent them ("name: value"), without those about the connection alone.
+     */
+    requestHeaders?: string[];
+    /**
+     * What cellgate puts into the request once it is allowed. Never a value.
+     */
+    secrets?: SecretName[];
+    /**
+     * Absent: the request has no body, or one whose length is known only at its end.
+     */
+    bodyBytes?: number;
+    /**
+     * Of a body that is no text, in hex. Absent where it is larger than 8 MiB, too.
+     */
+    bodySha256?: string;
+    /**
+     * The body, where it is text of at most 8 MiB.
+     */
+    body?: string;
+    /**
      * Which program inside of the sandbox wants to connect, as the sandbox says it: not to be relied on.
      */
     program?: string;
@@ -1088,15 +1124,38 @@ export interface Action {
 /**
  * What kind of thing needs permission.
  */
-export type ActionKind = "tool" | "host" | "server" | "network" | "install";
+export type ActionKind = "tool" | "host" | "server" | "network" | "request" | "install";
 /**
  * A program and its arguments, resolved; no shell reads it.
  */
 export type Argv = string[];
 /**
- * What a rule does, or a decision says.
+ * What a rule does, or a decision says. inspect: it decides nothing; the requests to its host are judged one by one.
  */
-export type Effect = "allow" | "ask" | "deny";
+export type Effect = "allow" | "ask" | "deny" | "inspect";
+/**
+ * In capitals, as RFC 9110 has them.
+ */
+export type HttpMethod = string;
+/**
+ * Where in a request a secret goes.
+ */
+export type InjectionAs = "bearer" | "basic" | "header" | "query";
+/**
+ * A secret that cellgate puts into requests once they are allowed, over verified TLS alone. The code does not see it: a response that has the value has its name in its place. bearer: `authorization: Bearer VALUE`. basic: the value is USER:PASSWORD. header, query: the field or the parameter `name`, in place of what the code sent.
+ */
+export interface Injection {
+    as: InjectionAs;
+    name?: string;
+    /**
+     * With at least one ${secret:NAME}.
+     */
+    value: string;
+    /**
+     * In which code that starts later finds a placeholder, for programs that want a token.
+     */
+    variable?: SecretName;
+}
 /**
  * How an action was decided.
  */
@@ -1116,7 +1175,7 @@ export interface Matcher {
     lessThan?: number;
 }
 /**
- * JSON pointers into the arguments, to what each has to match. All have to. A value that is not there matches nothing; "" is the whole.
+ * JSON pointers into the arguments, or into the body of a request that is JSON, to what each has to match. All have to. A value that is not there matches nothing; "" is the whole.
  */
 export interface ArgumentMatchers {
     [k: string]: Matcher;
@@ -1131,6 +1190,18 @@ export interface RuleSpec {
     tool?: ToolName;
     arguments?: ArgumentMatchers;
     host?: HostPattern;
+    /**
+     * Of requests: these alone.
+     */
+    methods?: HttpMethod[];
+    /**
+     * Of requests: those whose path one of these patterns covers; * stops at /, ** does not. A path that servers read differently (with .. or // or an encoded /) is covered by no allow rule.
+     */
+    paths?: string[];
+    /**
+     * Of an inspect rule: what is put into the requests that it covers.
+     */
+    inject?: Injection;
     expiresAt?: Time;
     /**
      * Of an allow rule: how many actions it still allows.
@@ -1168,6 +1239,18 @@ export interface Rule {
     tool?: ToolName;
     arguments?: ArgumentMatchers;
     host?: HostPattern;
+    /**
+     * Of requests: these alone.
+     */
+    methods?: HttpMethod[];
+    /**
+     * Of requests: those whose path one of these patterns covers; * stops at /, ** does not. A path that servers read differently (with .. or // or an encoded /) is covered by no allow rule.
+     */
+    paths?: string[];
+    /**
+     * Of an inspect rule: what is put into the requests that it covers.
+     */
+    inject?: Injection;
     /**
      * sha256 in hex of the one payload that this grant covers.
      */
@@ -1257,7 +1340,7 @@ export interface Approval {
      */
     definitionChanges?: VisibleLine[];
     /**
-     * The arguments laid out for a user who edits them, a line for each member, every number and name as it was sent. Absent: they cannot be edited, or take more than 8 MiB.
+     * The arguments, or the request, laid out for a user who edits them, a line for each member, every number and name as it was sent. Absent: they cannot be edited, or take more than 8 MiB.
      */
     editText?: VisibleText;
     choices: Choice[];
@@ -1278,7 +1361,7 @@ export interface ApprovalRespondParams {
      */
     rule?: RuleSpec;
     /**
-     * Edited arguments; run in place of those that were shown. Only for one approval.
+     * `editText` as a user edited it; run in place of what was shown. Only for one approval.
      */
     argumentsText?: JsonText;
     /**

@@ -143,6 +143,36 @@ struct Connection {
     }
 };
 
+// A request of HTTP to a host whose requests are judged one by one.
+struct HttpRequest {
+    static constexpr ActionKind kind = ActionKind::request;
+    static constexpr int hash_number = 7;
+    std::optional<std::string> server; // the tool server in the sandbox; nothing for a session
+    std::optional<bool> tls;
+    std::string host;
+    std::optional<std::int64_t> port;
+    std::string method;
+    std::string path;
+    std::optional<std::string> query;
+    std::optional<std::vector<std::string>> request_headers; // "name: value"
+    std::optional<std::vector<std::string>> secrets;         // that are put in; sorted
+    std::optional<std::int64_t> body_bytes;
+    std::optional<std::string> body_sha256;
+    std::optional<std::string> body; // where it is text
+    std::optional<std::string> program;
+    std::optional<std::string> server_identity;
+    template <class Self>
+    static auto fields(Self& self) {
+        return std::tuple(member<field::Server>(self.server), member<field::Tls>(self.tls),
+                          member<field::Host>(self.host), member<field::Port>(self.port),
+                          member<field::Method>(self.method), member<field::UrlPath>(self.path),
+                          member<field::Query>(self.query), member<field::Secrets>(self.secrets),
+                          member<field::BodyBytes>(self.body_bytes), member<field::BodySha256>(self.body_sha256),
+                          member<field::Body>(self.body), member<field::RequestHeaders>(self.request_headers),
+                          member<field::Program>(self.program), member<field::ServerIdentity>(self.server_identity));
+    }
+};
+
 // An install of packages.
 struct Install {
     static constexpr ActionKind kind = ActionKind::install;
@@ -156,7 +186,7 @@ struct Install {
     }
 };
 
-using Action = std::variant<ToolCall, HostCall, ServerStart, ServerUse, KernelStart, Connection, Install>;
+using Action = std::variant<ToolCall, HostCall, ServerStart, ServerUse, KernelStart, Connection, HttpRequest, Install>;
 
 ActionKind kind_of(const Action& action);
 

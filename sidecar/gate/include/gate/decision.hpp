@@ -38,6 +38,8 @@ struct Request {
     // The enforcement point awaits Gate::recorded() before it reports the result. So the action need not wait for the
     // record of a rule's yes.
     bool awaits_record = false;
+    // What a user edits, where that is not the arguments.
+    std::optional<RawJson> edit_form;
     // Makes the action with other arguments: checks these against the tool's schema, resolves what depends on them.
     // Throws Error when they do not fit. Empty: the action cannot be edited.
     std::function<Action(const RawJson& arguments)> edit;

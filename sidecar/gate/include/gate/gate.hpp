@@ -101,6 +101,13 @@ class Gate {
     // RecordSink::trace_parent() of an action that was allowed.
     std::string trace_parent(const Decision& decision, const std::optional<std::string>& execution_id) const;
 
+    // Whether the requests to the host of this action, a Connection or an HttpRequest, are judged one by one.
+    bool inspects(const Request& request);
+    // What rules put into this request, an HttpRequest, once it is allowed. A rule that surely covers it counts.
+    std::vector<protocol::Injection> injections(const Request& request);
+    // All that rules put into requests of a session, whichever.
+    std::vector<protocol::Injection> injections_for(const std::string& session_id);
+
     // Of an action that was allowed: the enforcement point holds it while the action goes on. Of any other, it reports
     // nothing.
     OutcomeReport outcome_report(const Decision& decision);

@@ -1,0 +1,179 @@
+#include "request_rules.hpp"
+
+#include "base/http_token.hpp"
+#include "base/names.hpp"
+#include "path_match.hpp"
+#include "visible_name.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+namespace cellgate::gate {
+
+namespace {
+
+using protocol::Effect;
+using protocol::Injection;
+using protocol::InjectionAs;
+using protocol::Rule;
+
+constexpr std::size_t max_listed = 20;
+constexpr std::size_t max_pattern_bytes = 1024;
+constexpr std::size_t max_injected_bytes = 4096;
+constexpr std::string_view reference_begin = "${secret:";
+
+[[noreturn]] void refuse_request_part(const std::string& message, std::string hint = {}) {
+    throw Error(ErrorCode::rule_invalid, message, std::move(hint));
+}
+
+void check_list_size(std::size_t size, const char* name) {
+    if (size == 0 || size > max_listed) {
+        refuse_request_part(fmt::format("expected 1 to {} {}, found {}", max_listed, name, size));
+    }
+}
+
+void check_injection(const Injection& injection) {
+    const bool named = injection.as == InjectionAs::header || injection.as == InjectionAs::query;
+    if (named != injection.name.has_value() || (named && !is_http_token(*injection.name))) {
+        refuse_request_part("expected the name of a header or of a parameter of the query where the secret goes there, "
+                            "and else none");
+    }
+    const std::string& value = injection.value;
+    const bool printable = std::all_of(value.begin(), value.end(), [](char c) { return c >= ' ' && c != '\x7f'; });
+    if (!printable || value.size() > max_injected_bytes || secrets_of(injection).empty()) {
+        refuse_request_part("expected a value with a secret in it, such as ${secret:NAME}, found another");
+    }
+    if (injection.variable && !is_variable_name(*injection.variable)) {
+        refuse_request_part(
+            fmt::format("expected the name of a variable, found {}", visible_name(*injection.variable)));
+    }
+}
+
+// Servers that decode, resolve or cut a path before they look at it may mean another one.
+bool is_read_alike(std::string_view path) {
+    constexpr std::array<std::string_view, 4> never = {"//", "\\", ";", "/./"};
+    if (path.ends_with("/.") || std::any_of(never.begin(), never.end(), [path](std::string_view each) {
+            return path.find(each) != std::string_view::npos;
+        })) {
+        return false;
+    }
+    for (std::size_t at = path.find('%'); at != std::string_view::npos; at = path.find('%', at + 1)) {
+        std::string code(path.substr(at + 1, 2));
+        std::transform(code.begin(), code.end(), code.begin(),
+                       [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+        constexpr std::array<std::string_view, 6> special = {"2e", "2f", "5c", "25", "00", "3b"};
+        if (code.size() < 2 || std::find(special.begin(), special.end(), code) != special.end()) {
+            return false;
+        }
+    }
+    return true;
+}
+
+Match match_method(const std::vector<std::string>& methods, std::string_view method) {
+    Match best = Match::no;
+    for (const std::string& each : methods) {
+        const bool alike =
+            std::equal(each.begin(), each.end(), method.begin(), method.end(),
+                       [](unsigned char a, unsigned char b) { return std::toupper(a) == std::toupper(b); });
+        best = std::max(best, each == method ? Match::yes : alike ? Match::unclear : Match::no);
+    }
+    return best;
+}
+
+Match match_path(const std::vector<std::string>& patterns, std::string_view path) {
+    Match best = Match::no;
+    for (const std::string& pattern : patterns) {
+        best = std::max(best, glob_match(path, pattern));
+    }
+    return is_read_alike(path) ? best : Match::unclear;
+}
+
+} // namespace
+
+void check_request_parts(const Rule& rule) {
+    if (rule.kind != ActionKind::request) {
+        if (rule.methods || rule.paths || rule.inject || rule.effect == Effect::inspect) {
+            refuse_request_part(
+                "expected inspect, methods, paths and inject only in a rule of kind request, found them "
+                "in another");
+        }
+        return;
+    }
+    if (!rule.host && !rule.payload_hash) {
+        refuse_request_part("expected a rule about requests to name the host, found none");
+    }
+    if (rule.inject && rule.effect != Effect::inspect) {
+        refuse_request_part("expected inject only in a rule that inspects, found it in another");
+    }
+    if (rule.methods) {
+        check_list_size(rule.methods->size(), "methods");
+        for (const std::string& method : *rule.methods) {
+            if (!is_http_token(method)) {
+                refuse_request_part(fmt::format("expected a method such as GET, found {}", visible_name(method)));
+            }
+        }
+    }
+    if (rule.paths) {
+        check_list_size(rule.paths->size(), "paths");
+        for (const std::string& path : *rule.paths) {
+            const bool rooted = path.starts_with('/') || path.starts_with('*');
+            if (!rooted || path.size() > max_pattern_bytes || path.find_first_of("?#") != std::string::npos) {
+                refuse_request_part(
+                    fmt::format("expected a pattern of paths such as /repos/**, found {}", visible_name(path)),
+                    "it begins with / or *, and has no query");
+            }
+        }
+    }
+    if (rule.inject) {
+        check_injection(*rule.inject);
+    }
+}
+
+Match match_request(const Rule& rule, const Payload::Names& names) {
+    const Match method = rule.methods ? match_method(*rule.methods, names.method.value_or("")) : Match::yes;
+    const Match path = rule.paths ? match_path(*rule.paths, names.path.value_or("")) : Match::yes;
+    return std::min(method, path);
+}
+
+std::vector<std::string> secrets_of(const Injection& injection) {
+    std::vector<std::string> names;
+    const std::string_view value = injection.value;
+    for (std::size_t at = value.find(reference_begin); at != std::string_view::npos;
+         at = value.find(reference_begin, at + 1)) {
+        const std::size_t begin = at + reference_begin.size();
+        const std::size_t end = value.find('}', begin);
+        const std::string_view name = value.substr(begin, end == std::string_view::npos ? end : end - begin);
+        if (end != std::string_view::npos && is_variable_name(name) &&
+            std::find(names.begin(), names.end(), name) == names.end()) {
+            names.emplace_back(name);
+        }
+    }
+    return names;
+}
+
+std::string request_words(const Rule& rule) {
+    std::string words;
+    if (rule.methods) {
+        std::string methods;
+        for (const std::string& method : *rule.methods) {
+            methods += (methods.empty() ? " " : ", ") + visible_name(method);
+        }
+        words += methods;
+    }
+    for (const std::string& path : rule.paths.value_or(std::vector<std::string>())) {
+        words += " " + visible_name(path);
+    }
+    if (rule.inject) {
+        const auto names = enum_names(InjectionAs{});
+        const auto as = std::find_if(names.begin(), names.end(),
+                                     [&rule](const auto& each) { return each.first == rule.inject->as; });
+        words += fmt::format(" with {} as {}", visible_name(rule.inject->value), as->second);
+        words += rule.inject->name ? " " + visible_name(*rule.inject->name) : std::string();
+    }
+    return words;
+}
+
+} // namespace cellgate::gate

@@ -1,0 +1,27 @@
+#pragma once
+// The parts of a rule that are about requests of HTTP: its methods and paths, and the secret that it puts in.
+
+#include "match.hpp"
+#include "payload.hpp"
+#include "protocol/messages/policy.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cellgate::gate {
+
+// Throws Error{rule_invalid}.
+void check_request_parts(const protocol::Rule& rule);
+
+// Whether the rule's methods and paths hold for the action. A path that servers read differently (with "..", "//", a
+// backslash, a ";", an encoded slash or dot) is `unclear`.
+Match match_request(const protocol::Rule& rule, const Payload::Names& names);
+
+// The names of its secrets, in order, each once. Empty: it has none.
+std::vector<std::string> secrets_of(const protocol::Injection& injection);
+
+// " GET, HEAD /repos/**", " with ${secret:TOKEN} as bearer"; safe to show.
+std::string request_words(const protocol::Rule& rule);
+
+} // namespace cellgate::gate

@@ -3,9 +3,11 @@
 #include "base/log.hpp"
 #include "base/public_address.hpp"
 #include "egress/public_address_policy.hpp"
+#include "tls/tls_stream.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 
 namespace cellgate::egress {
@@ -71,6 +73,81 @@ gate::Request Connector::request_for(const Endpoint& endpoint, const ConnectionS
     connection.host = endpoint.host.name;
     connection.port = endpoint.port;
     return request;
+}
+
+gate::Request Connector::request_for(gate::HttpRequest action, const ConnectionSource& source) const {
+    gate::Request request = options_.asker(source);
+    request.from_code = true;
+    request.awaits_record = true;
+    const auto& connection = std::get<gate::Connection>(request.action);
+    action.server = connection.server;
+    action.program = connection.program;
+    action.server_identity = connection.server_identity;
+    request.action = std::move(action);
+    return request;
+}
+
+bool Connector::inspects(const Endpoint& endpoint, const ConnectionSource& source) const {
+    return gate_.inspects(request_for(endpoint, source));
+}
+
+Task<void> Connector::require_not_denied(Endpoint endpoint, ConnectionSource source) {
+    gate::Request request = request_for(endpoint, source);
+    request.deny_rules_only = true;
+    const gate::Decision decision = co_await gate_.decide(std::move(request));
+    require_allowed(endpoint, decision);
+}
+
+Task<std::unique_ptr<async::SocketStream>> Connector::accept_tls(std::unique_ptr<async::SocketStream> client,
+                                                                 std::string early, Endpoint endpoint) {
+    const Inspection& inspection = options_.inspection;
+    if (!inspection.authority) {
+        throw Error(ErrorCode::denied, fmt::format("a rule has requests to {} judged one by one, and TLS cannot be "
+                                                   "ended here: {}",
+                                                   to_string(endpoint), inspection.problem));
+    }
+    std::shared_ptr<const tls::Identity> identity = inspection.authority->identity_for(endpoint.host);
+    std::unique_ptr<tls::TlsStream> accepted =
+        co_await tls::accept_tls(std::move(client), std::move(early), std::move(identity));
+    co_return std::move(accepted);
+}
+
+Task<std::unique_ptr<async::SocketStream>> Connector::connect_inspected(Endpoint endpoint, bool tls) {
+    const Endpoint wanted = endpoint;
+    std::unique_ptr<async::SocketStream> server = co_await connect_allowed(std::move(endpoint));
+    if (!tls) {
+        co_return std::move(server);
+    }
+    auto connecting = tls::connect_tls(std::move(server), wanted, tls::TrustedRoots::of_system());
+    std::optional<std::unique_ptr<tls::TlsStream>> connected =
+        co_await with_timeout(clock_, connect_limit, std::move(connecting));
+    if (!connected) {
+        throw Error(ErrorCode::internal_error, fmt::format("{} does not answer by TLS", to_string(wanted)));
+    }
+    co_return std::move(*connected);
+}
+
+std::optional<std::string> Connector::misplaced_secret(const RequestToJudge& request) const {
+    for (const auto& [placeholder, name] : options_.inspection.placeholders) {
+        const auto has = [&placeholder](std::string_view text) {
+            return text.find(placeholder) != std::string_view::npos;
+        };
+        const auto& fields = request.head.fields;
+        if (has(request.head.target) || has(request.body) ||
+            std::any_of(fields.begin(), fields.end(), [&](const auto& field) { return has(field.second); })) {
+            return fmt::format("it has what stands for the secret {}, where no rule puts that secret in", name);
+        }
+    }
+    return std::nullopt;
+}
+
+Task<std::string> Connector::secret_value(std::string name, Endpoint endpoint) {
+    if (!options_.inspection.secret_value) {
+        throw Error(ErrorCode::denied, fmt::format("a rule puts the secret {} into this request, and there are no "
+                                                   "secrets here",
+                                                   name));
+    }
+    co_return co_await options_.inspection.secret_value(std::move(name), to_string(endpoint));
 }
 
 Task<Upstream> Connector::connect(Endpoint endpoint, ConnectionSource source) {

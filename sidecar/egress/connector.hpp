@@ -8,6 +8,7 @@
 #include "egress/proxy.hpp"
 #include "gate/gate.hpp"
 #include "refusal_log.hpp"
+#include "request_action.hpp"
 
 #include <functional>
 #include <map>
@@ -34,6 +35,24 @@ class Connector {
     // withdraws the approval.
     Task<Upstream> connect(Endpoint endpoint, ConnectionSource source);
 
+    // Whether requests to it are judged one by one, in place of the connection.
+    bool inspects(const Endpoint& endpoint, const ConnectionSource& source) const;
+    // Throws Error{denied} when a rule denies the connection.
+    Task<void> require_not_denied(Endpoint endpoint, ConnectionSource source);
+    // The end of a client's TLS. Throws Error{denied} when the client does not trust us, or we cannot.
+    Task<std::unique_ptr<async::SocketStream>> accept_tls(std::unique_ptr<async::SocketStream> client,
+                                                          std::string early, Endpoint endpoint);
+    // A connection for requests that were allowed; with TLS its server is verified.
+    Task<std::unique_ptr<async::SocketStream>> connect_inspected(Endpoint endpoint, bool tls);
+    gate::Request request_for(gate::HttpRequest action, const ConnectionSource& source) const;
+    // Why the request is refused whatever rules say: it has what stands for a secret, where no rule puts one in.
+    std::optional<std::string> misplaced_secret(const RequestToJudge& request) const;
+    // For a request to this endpoint that was allowed. Throws Error{denied} when it cannot be had.
+    Task<std::string> secret_value(std::string name, Endpoint endpoint);
+    // Throws Error{denied} unless `decision` allows it.
+    void require_allowed(const Endpoint& endpoint, const gate::Decision& decision) const;
+    gate::Gate& gate() { return gate_; }
+
     // Logs a refusal; equal ones are counted (RefusalLog).
     void log_refusal(const Endpoint& endpoint, const std::string& reason);
 
@@ -53,8 +72,6 @@ class Connector {
     Task<void> decide(std::shared_ptr<PendingDecision> pending, gate::Request request);
     Task<void> leave(std::shared_ptr<PendingDecision> pending);
     void forget(const PendingDecision& pending);
-    // Throws Error{denied} unless `decision` allows it.
-    void require_allowed(const Endpoint& endpoint, const gate::Decision& decision) const;
     Task<std::unique_ptr<async::SocketStream>> connect_allowed(Endpoint endpoint);
     Task<std::vector<Host>> look_up(Host host);
     Task<void> judge_addresses(const Endpoint& endpoint, const std::vector<Host>& addresses);

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t max_fields = 200;
 
 [[noreturn]] void refuse_head(std::string_view what) {
-    throw Error(ErrorCode::invalid_request, fmt::format("expected a plain HTTP/1 request, found {}", what));
+    throw Error(ErrorCode::invalid_request, fmt::format("expected a plain HTTP/1 message, found {}", what));
 }
 
 bool is_control(char c) {
@@ -73,7 +73,7 @@ void parse_request_line(std::string_view line, RequestHead& head) {
 }
 
 // Whether `name` is one of the comma-separated `list`.
-bool lists(std::string_view list, std::string_view name) {
+bool list_has(std::string_view list, std::string_view name) {
     while (!list.empty()) {
         const std::size_t comma = std::min(list.find(','), list.size());
         if (lower(trimmed(list.substr(0, comma))) == name) {
@@ -84,21 +84,30 @@ bool lists(std::string_view list, std::string_view name) {
     return false;
 }
 
-bool is_of_the_connection(const RequestHead& head, std::string_view name) {
-    constexpr std::array hop_by_hop = {"connection", "keep-alive",         "proxy-connection", "proxy-authorization",
-                                       "te",         "proxy-authenticate", "upgrade",          "http2-settings"};
-    const auto names_it = [name](const auto& field) {
-        return field.first == "connection" && lists(field.second, name);
-    };
-    // Whatever Connection says: the length of the message is ours to know and the server's.
-    const bool framing = name == "content-length" || name == "transfer-encoding";
-    return std::find(hop_by_hop.begin(), hop_by_hop.end(), name) != hop_by_hop.end() ||
-           (!framing && std::any_of(head.fields.begin(), head.fields.end(), names_it));
+void parse_fields(std::string_view& text, MessageHead& head) {
+    for (std::string_view line = take_line(text); !line.empty(); line = take_line(text)) {
+        const std::size_t colon = line.find(':');
+        const std::string_view name = line.substr(0, colon);
+        if (colon == std::string_view::npos || !is_http_token(name)) {
+            refuse_head(fmt::format("the field '{}'", escape_unprintable(line.substr(0, 100))));
+        }
+        if (head.fields.size() == max_fields) {
+            refuse_head(fmt::format("more than {} fields", max_fields));
+        }
+        head.fields.emplace_back(lower(name), trimmed(line.substr(colon + 1)));
+    }
+}
+
+std::string with_fields(std::string text, const MessageHead& head) {
+    for (const auto& [name, value] : head.fields) {
+        text += fmt::format("{}: {}\r\n", name, value);
+    }
+    return text + "\r\n";
 }
 
 } // namespace
 
-std::optional<std::string> RequestHead::single(std::string_view name) const {
+std::optional<std::string> MessageHead::single(std::string_view name) const {
     std::optional<std::string> found;
     for (const auto& [field, value] : fields) {
         if (field == name && std::exchange(found, value)) {
@@ -106,6 +115,33 @@ std::optional<std::string> RequestHead::single(std::string_view name) const {
         }
     }
     return found;
+}
+
+bool MessageHead::lists(std::string_view name, std::string_view word) const {
+    return std::any_of(fields.begin(), fields.end(),
+                       [name, word](const auto& field) { return field.first == name && list_has(field.second, word); });
+}
+
+void MessageHead::set(std::string_view name, std::string value) {
+    erase(name);
+    fields.emplace_back(name, std::move(value));
+}
+
+void MessageHead::erase(std::string_view name) {
+    std::erase_if(fields, [name](const auto& field) { return field.first == name; });
+}
+
+void MessageHead::erase_hop_by_hop() {
+    constexpr std::array hop_by_hop = {"connection", "keep-alive",         "proxy-connection", "proxy-authorization",
+                                       "te",         "proxy-authenticate", "upgrade",          "http2-settings"};
+    const MessageHead before = *this;
+    std::erase_if(fields, [&](const auto& field) {
+        const std::string& name = field.first;
+        // Whatever Connection says: the length of the message is ours to know and the server's.
+        const bool framing = name == "content-length" || name == "transfer-encoding";
+        return std::find(hop_by_hop.begin(), hop_by_hop.end(), name) != hop_by_hop.end() ||
+               (!framing && before.lists("connection", name));
+    });
 }
 
 std::optional<std::size_t> head_size(std::string_view bytes) {
@@ -124,18 +160,34 @@ std::optional<std::size_t> head_size(std::string_view bytes) {
 RequestHead parse_head(std::string_view text) {
     RequestHead head;
     parse_request_line(take_line(text), head);
-    for (std::string_view line = take_line(text); !line.empty(); line = take_line(text)) {
-        const std::size_t colon = line.find(':');
-        const std::string_view name = line.substr(0, colon);
-        if (colon == std::string_view::npos || !is_http_token(name)) {
-            refuse_head(fmt::format("the field '{}'", escape_unprintable(line.substr(0, 100))));
-        }
-        if (head.fields.size() == max_fields) {
-            refuse_head(fmt::format("more than {} fields", max_fields));
-        }
-        head.fields.emplace_back(lower(name), trimmed(line.substr(colon + 1)));
-    }
+    parse_fields(text, head);
     return head;
+}
+
+ResponseHead parse_response_head(std::string_view text) {
+    constexpr std::size_t reason_at = 13; // "HTTP/1.1 200 OK"
+    ResponseHead head;
+    const std::string_view line = take_line(text);
+    const bool is_status =
+        line.size() >= reason_at - 1 && (line.starts_with("HTTP/1.1 ") || line.starts_with("HTTP/1.0 "));
+    const std::string_view digits = is_status ? line.substr(reason_at - 4, 3) : std::string_view();
+    if (digits.empty() || digits.find_first_not_of("0123456789") != std::string_view::npos || digits.front() == '0' ||
+        (line.size() >= reason_at && line[reason_at - 1] != ' ')) {
+        refuse_head(fmt::format("the line '{}'", escape_unprintable(line.substr(0, 100))));
+    }
+    head.minor_version = line[7] - '0';
+    head.status = std::stoi(std::string(digits));
+    head.reason = line.substr(std::min(reason_at, line.size()));
+    parse_fields(text, head);
+    return head;
+}
+
+std::string to_text(const RequestHead& head) {
+    return with_fields(fmt::format("{} {} HTTP/1.{}\r\n", head.method, head.target, head.minor_version), head);
+}
+
+std::string to_text(const ResponseHead& head) {
+    return with_fields(fmt::format("HTTP/1.1 {} {}\r\n", head.status, head.reason), head);
 }
 
 void check_request_line(std::string_view line) {
@@ -143,14 +195,13 @@ void check_request_line(std::string_view line) {
     parse_request_line(take_line(line), head);
 }
 
-std::string head_for_server(const RequestHead& head, std::string_view path, std::string_view host) {
-    std::string text = fmt::format("{} {} HTTP/1.{}\r\nhost: {}\r\n", head.method, path, head.minor_version, host);
-    for (const auto& [name, value] : head.fields) {
-        if (name != "host" && !is_of_the_connection(head, name)) {
-            text += fmt::format("{}: {}\r\n", name, value);
-        }
-    }
-    return text + "connection: close\r\n\r\n";
+std::string head_for_server(RequestHead head, std::string_view path, std::string_view host) {
+    head.erase_hop_by_hop();
+    head.erase("host");
+    head.fields.emplace(head.fields.begin(), "host", host);
+    head.target = path;
+    head.set("connection", "close");
+    return to_text(head);
 }
 
 } // namespace cellgate::egress

@@ -4,7 +4,7 @@
 // them is an HTTP request. The content of TLS is not seen.
 
 #include "base/host.hpp"
-#include "http_body.hpp"
+#include "message_body.hpp"
 #include "request_line_watch.hpp"
 
 #include <optional>
@@ -17,7 +17,7 @@ class Inspector {
   public:
     explicit Inspector(Endpoint endpoint) : endpoint_(std::move(endpoint)) {}
     // For the body of a request whose head was judged and passed on already.
-    Inspector(Endpoint endpoint, RequestBody body) : endpoint_(std::move(endpoint)), body_(std::move(body)) {}
+    Inspector(Endpoint endpoint, MessageBody body) : endpoint_(std::move(endpoint)), body_(std::move(body)) {}
 
     // The client's bytes that go on to the server now; the next call continues behind `bytes`. Throws
     // Error{denied} for another host than the tunnel's, {invalid_request} for what cannot be read.
@@ -37,7 +37,7 @@ class Inspector {
     bool open_ = false;               // it is not HTTP, and must not become HTTP
     RequestLineWatch requests_;       // of an open one
     std::string kept_;                // bytes that cannot be judged yet; dropped at the client's end
-    std::optional<RequestBody> body_; // of the one request
+    std::optional<MessageBody> body_; // of the one request
 };
 
 // Throws Error{denied} unless the request asks for `endpoint`, by its Host field.

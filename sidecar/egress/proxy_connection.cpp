@@ -3,6 +3,7 @@
 #include "async/fd_reservation.hpp"
 #include "base/escape_unprintable.hpp"
 #include "base/sync.hpp"
+#include "http_answer.hpp"
 #include "response_mark.hpp"
 #include "socks.hpp"
 
@@ -21,37 +22,6 @@ constexpr Duration silence_limit = std::chrono::seconds(60);     // of a server 
 constexpr std::size_t max_early_bytes = std::size_t{256} << 10;  // of a client that does not wait to be connected
 constexpr std::size_t max_unsent_bytes = std::size_t{256} << 10; // of one direction, before it waits
 constexpr std::size_t max_reason_bytes = 300;
-
-// One line of ASCII, as a status line may hold.
-std::string reason_phrase(const std::string& text) {
-    std::string phrase;
-    for (const char c : escape_unprintable(text).substr(0, max_reason_bytes)) {
-        phrase += c >= ' ' && c <= '~' ? c : '?';
-    }
-    return phrase;
-}
-
-std::string http_answer(int status, const std::string& reason) {
-    const std::string text = "cellgate: " + escape_unprintable(reason) + "\n";
-    return fmt::format("HTTP/1.1 {} {}\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: {}\r\n"
-                       "connection: close\r\n\r\n{}",
-                       status, reason_phrase(reason), text.size(), text);
-}
-
-constexpr int unavailable = 503;
-
-int status_of(ErrorCode code) {
-    switch (code) {
-    case ErrorCode::denied:
-        return 403;
-    case ErrorCode::limit_exceeded:
-        return 431;
-    case ErrorCode::internal_error:
-        return 502;
-    default:
-        return 400;
-    }
-}
 
 // A fatal alert (RFC 8446), which every TLS client understands at any time.
 constexpr std::string_view tls_access_denied{"\x15\x03\x03\x00\x02\x02\x31", 7};
@@ -104,14 +74,16 @@ Task<void> ProxyConnection::serve_or_refuse(bool room) {
             if (room) {
                 co_await serve();
             } else { // most speak HTTP, and what it wants is not waited for
-                client_->write(http_answer(unavailable, async::no_descriptor_left));
+                client_->write(http_answer(service_unavailable, async::no_descriptor_left));
             }
         } catch (const Cancelled&) {
             throw;
         } catch (const Error& error) {
             refuse(error);
         }
-        co_await drain_and_close();
+        if (client_) {
+            co_await drain_and_close();
+        }
     } catch (const Cancelled&) {
         throw;
     } catch (const Error&) {
@@ -126,7 +98,9 @@ Task<void> ProxyConnection::end() {
     } else {
         outcome_.succeeded(); // either side may end it as it likes
     }
-    client_->abort();
+    if (client_) {
+        client_->abort();
+    }
     tasks_.cancel();
     co_await tasks_.join();
 }
@@ -150,7 +124,9 @@ void ProxyConnection::limit_time(Duration limit) {
 
 Task<void> ProxyConnection::abort_late(Duration limit) {
     co_await sleep_for(clock_, limit);
-    client_->abort();
+    if (client_) {
+        client_->abort();
+    }
 }
 
 Task<void> ProxyConnection::serve() {
@@ -215,11 +191,61 @@ Task<void> ProxyConnection::serve_socks() {
     }
     take(request->size);
     Endpoint endpoint = *request->endpoint;
+    std::string granted = to_bytes(SocksReply::connected);
+    co_await serve_tunnel(std::move(endpoint), std::move(granted));
+}
+
+Task<void> ProxyConnection::serve_tunnel(Endpoint endpoint, std::string granted) {
+    if (connector_.inspects(endpoint, source_)) {
+        co_await serve_inspected(std::move(endpoint), std::move(granted), false);
+        co_return;
+    }
     std::unique_ptr<async::SocketStream> server = co_await upstream(endpoint, false);
-    client_->write(to_bytes(SocksReply::connected));
+    if (connector_.inspects(endpoint, source_)) { // by the answer
+        server->abort();
+        co_await serve_inspected(std::move(endpoint), std::move(granted), false);
+        co_return;
+    }
+    client_->write(std::move(granted));
     protocol_ = Protocol::tunnel;
     Inspector inspector(std::move(endpoint));
     co_await carry(std::move(server), std::move(inspector));
+}
+
+Task<void> ProxyConnection::serve_inspected(Endpoint endpoint, std::string granted, bool to_proxy) {
+    endpoint_ = endpoint;
+    co_await connector_.require_not_denied(endpoint, source_);
+    client_->write(std::move(granted));
+    protocol_ = Protocol::tunnel;
+    if (in_.empty()) {
+        limit_time(head_limit);
+        co_await need(1);
+    }
+    RelayedClient client;
+    client.endpoint = std::move(endpoint);
+    client.source = source_;
+    client.to_proxy = to_proxy;
+    if (in_.front() == '\x16') {
+        co_await end_tls(&client);
+    } else {
+        client.early = take(in_.size());
+        client.stream = std::move(client_);
+    }
+    limit_->cancel();
+    relay_ = std::make_unique<RequestRelay>(clock_, connector_, std::move(client));
+    co_await relay_->run();
+}
+
+Task<void> ProxyConnection::end_tls(RelayedClient* client) {
+    std::string early = take(in_.size());
+    auto accepting = connector_.accept_tls(std::move(client_), std::move(early), client->endpoint);
+    std::optional<std::unique_ptr<async::SocketStream>> accepted =
+        co_await with_timeout(clock_, head_limit, std::move(accepting));
+    if (!accepted) {
+        throw Error(ErrorCode::invalid_request, "the client did not complete its opening of TLS in time");
+    }
+    client->stream = std::move(*accepted);
+    client->tls = true;
 }
 
 Task<void> ProxyConnection::serve_http() {
@@ -228,17 +254,18 @@ Task<void> ProxyConnection::serve_http() {
         co_await need(in_.size() + 1);
         size = head_size(in_);
     }
-    const RequestHead head = parse_head(take(*size));
+    std::string text = take(*size);
+    const RequestHead head = parse_head(text);
     if (head.method == "CONNECT") {
         co_await serve_connect(head);
     } else {
-        co_await serve_request(head);
+        co_await serve_request(head, std::move(text));
     }
 }
 
 Task<void> ProxyConnection::serve_connect(const RequestHead& head) {
     std::optional<Endpoint> endpoint = parse_endpoint(head.target, std::nullopt);
-    if (!endpoint || !RequestBody(head).ended()) {
+    if (!endpoint || !MessageBody(head).ended()) {
         throw Error(ErrorCode::invalid_request,
                     fmt::format("expected CONNECT with a host and a port, and no body, found: {}",
                                 escape_unprintable(std::string_view(head.target).substr(0, max_reason_bytes))));
@@ -247,14 +274,11 @@ Task<void> ProxyConnection::serve_connect(const RequestHead& head) {
     if (host && parse_endpoint(*host, endpoint->port).value_or(Endpoint{}).host != endpoint->host) {
         require_host(head, *endpoint); // says so
     }
-    std::unique_ptr<async::SocketStream> server = co_await upstream(*endpoint, false);
-    client_->write("HTTP/1.1 200 Connection established\r\n\r\n");
-    protocol_ = Protocol::tunnel;
-    Inspector inspector(std::move(*endpoint));
-    co_await carry(std::move(server), std::move(inspector));
+    std::string granted = "HTTP/1.1 200 Connection established\r\n\r\n";
+    co_await serve_tunnel(std::move(*endpoint), std::move(granted));
 }
 
-Task<void> ProxyConnection::serve_request(const RequestHead& head) {
+Task<void> ProxyConnection::serve_request(const RequestHead& head, std::string text) {
     const std::optional<Target> target = parse_target(head.target);
     if (!target) {
         throw Error(ErrorCode::invalid_request,
@@ -262,9 +286,20 @@ Task<void> ProxyConnection::serve_request(const RequestHead& head) {
                                 escape_unprintable(std::string_view(head.target).substr(0, max_reason_bytes))));
     }
     require_host(head, target->endpoint);
-    Inspector inspector(target->endpoint, RequestBody(head));
+    Inspector inspector(target->endpoint, MessageBody(head));
     const bool complete = inspector.ended();
-    std::unique_ptr<async::SocketStream> server = co_await upstream(target->endpoint, complete);
+    std::unique_ptr<async::SocketStream> server;
+    if (!connector_.inspects(target->endpoint, source_)) {
+        server = co_await upstream(target->endpoint, complete);
+    }
+    if (connector_.inspects(target->endpoint, source_)) { // by a rule, or by the answer
+        if (server) {
+            server->abort();
+        }
+        in_.insert(0, text);
+        co_await serve_inspected(target->endpoint, std::string(), true);
+        co_return;
+    }
     std::string own_head = head_for_server(head, target->path, authority(target->endpoint));
     sent_ += static_cast<std::int64_t>(own_head.size());
     server->write(std::move(own_head));
@@ -416,6 +451,9 @@ void ProxyConnection::refuse(const Error& error) {
             reason = fmt::format("Failed to resolve '{}': {}", endpoint_->host.name, reason);
         }
     }
+    if (!client_) {
+        return; // it was in the middle of opening TLS
+    }
     if (protocol_ == Protocol::socks) {
         client_->write(to_bytes(denied                                    ? SocksReply::not_allowed
                                 : error.code == ErrorCode::internal_error ? SocksReply::host_unreachable
@@ -423,7 +461,7 @@ void ProxyConnection::refuse(const Error& error) {
     } else if (tls_) {
         client_->write(std::string(tls_access_denied));
     } else if (protocol_ != Protocol::nothing && !one_request_) {
-        client_->write(http_answer(status_of(error.code), reason));
+        client_->write(http_answer(http_status_of(error.code), reason));
     }
 }
 

@@ -2,10 +2,12 @@
 // `ProxyConnection` is one connection out of a sandbox, from its first byte to its last. It speaks HTTP/1 as to a proxy
 // (CONNECT, or one request with a whole URL) or SOCKS5. Its opening is read with a limit in time and size, the
 // Connector decides about its destination, and its first bytes in a tunnel have to name the same host (Inspector). A
-// connection carries one request: bytes behind it are not passed on.
+// connection carries one request: bytes behind it are not passed on. A connection to a host that is inspected becomes a
+// RequestRelay.
 
 #include "connector.hpp"
 #include "inspector.hpp"
+#include "request_relay.hpp"
 
 #include <memory>
 #include <string>
@@ -21,7 +23,7 @@ class ProxyConnection {
     // Serves the connection to its end; without `room` for it, only answers with a refusal. Throws only Cancelled.
     Task<void> run(bool room);
     // The execution with which its permission ends; nothing before it is connected, or when a wider rule allows it.
-    const std::optional<std::string>& execution_id() const { return execution_id_; }
+    const std::optional<std::string>& execution_id() const { return relay_ ? relay_->execution_id() : execution_id_; }
 
   private:
     enum class Protocol { nothing, http, socks, tunnel };
@@ -34,7 +36,13 @@ class ProxyConnection {
     Task<void> serve_socks();
     Task<void> serve_http();
     Task<void> serve_connect(const RequestHead& head);
-    Task<void> serve_request(const RequestHead& head);
+    // `text` is the head as it was sent.
+    Task<void> serve_request(const RequestHead& head, std::string text);
+    // Of a host whose requests are judged one by one. `granted` is what a client is told whose connection is open.
+    Task<void> serve_inspected(Endpoint endpoint, std::string granted, bool to_proxy);
+    Task<void> end_tls(RelayedClient* client);
+    // Opens a tunnel, or serves the requests in it.
+    Task<void> serve_tunnel(Endpoint endpoint, std::string granted);
     // Waits for the first `size` bytes; throws Error{invalid_request} when they do not come.
     Task<void> need(std::size_t size);
     std::string take(std::size_t size);
@@ -61,8 +69,9 @@ class ProxyConnection {
 
     Clock& clock_;
     Connector& connector_;
-    std::unique_ptr<async::SocketStream> client_;
-    std::string in_; // what was read of the client and not looked at
+    std::unique_ptr<async::SocketStream> client_; // nullptr once the relay has it
+    std::unique_ptr<RequestRelay> relay_;         // of a host that is inspected
+    std::string in_;                              // what was read of the client and not looked at
     ConnectionSource source_;
     Protocol protocol_ = Protocol::nothing;
     bool one_request_ = false;

@@ -72,6 +72,9 @@ Task<Decision> Gate::Impl::decide(std::shared_ptr<Impl> self, Request request) {
     auto entry = std::make_shared<PendingRequest>(std::move(request));
     const Action& action = entry->request.action;
     const RequestContext context = entry->context();
+    if (entry->request.refusal) {
+        co_return self->record_immediate(*entry, denied(action, ResolvedBy::rule, *entry->request.refusal));
+    }
     PolicyResult result = co_await self->policy.evaluate(entry->payload, context);
     if (result.needs_use() && !entry->request.deny_rules_only) {
         result = co_await use_rule(self, entry, std::move(result));

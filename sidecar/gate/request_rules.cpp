@@ -2,6 +2,7 @@
 
 #include "base/http_token.hpp"
 #include "base/names.hpp"
+#include "gate/injected_secrets.hpp"
 #include "path_match.hpp"
 #include "visible_name.hpp"
 
@@ -23,7 +24,6 @@ using protocol::Rule;
 constexpr std::size_t max_listed = 20;
 constexpr std::size_t max_pattern_bytes = 1024;
 constexpr std::size_t max_injected_bytes = 4096;
-constexpr std::string_view reference_begin = "${secret:";
 
 [[noreturn]] void refuse_request_part(const std::string& message, std::string hint = {}) {
     throw Error(ErrorCode::rule_invalid, message, std::move(hint));
@@ -136,22 +136,6 @@ Match match_request(const Rule& rule, const Payload::Names& names) {
     const Match method = rule.methods ? match_method(*rule.methods, names.method.value_or("")) : Match::yes;
     const Match path = rule.paths ? match_path(*rule.paths, names.path.value_or("")) : Match::yes;
     return std::min(method, path);
-}
-
-std::vector<std::string> secrets_of(const Injection& injection) {
-    std::vector<std::string> names;
-    const std::string_view value = injection.value;
-    for (std::size_t at = value.find(reference_begin); at != std::string_view::npos;
-         at = value.find(reference_begin, at + 1)) {
-        const std::size_t begin = at + reference_begin.size();
-        const std::size_t end = value.find('}', begin);
-        const std::string_view name = value.substr(begin, end == std::string_view::npos ? end : end - begin);
-        if (end != std::string_view::npos && is_variable_name(name) &&
-            std::find(names.begin(), names.end(), name) == names.end()) {
-            names.emplace_back(name);
-        }
-    }
-    return names;
 }
 
 std::string request_words(const Rule& rule) {

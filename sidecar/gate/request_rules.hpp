@@ -18,9 +18,6 @@ void check_request_parts(const protocol::Rule& rule);
 // backslash, a ";", an encoded slash or dot) is `unclear`.
 Match match_request(const protocol::Rule& rule, const Payload::Names& names);
 
-// The names of its secrets, in order, each once. Empty: it has none.
-std::vector<std::string> secrets_of(const protocol::Injection& injection);
-
 // " GET, HEAD /repos/**", " with ${secret:TOKEN} as bearer"; safe to show.
 std::string request_words(const protocol::Rule& rule);
 

@@ -19,18 +19,20 @@ struct SecretData {
     std::string scope;
     std::optional<std::string> source;
     std::optional<std::string> server;
+    std::optional<std::string> host;
     template <class Self, class Visit>
     static void fields(Self& self, Visit& visit) {
         visit("name", self.name);
         visit("scope", self.scope);
         visit("source", self.source);
         visit("server", self.server);
+        visit("host", self.host);
     }
 };
 
 SecretData secret_data(const store::SecretEntry& secret) {
     SecretRecord::Key key = SecretRecord::key_of(secret);
-    return {std::move(key.name), std::move(key.scope), std::nullopt, std::nullopt};
+    return {std::move(key.name), std::move(key.scope), std::nullopt, std::nullopt, std::nullopt};
 }
 
 RawJson with_source(const store::SecretEntry& secret) {
@@ -57,6 +59,12 @@ void SecretRecord::deleted(const store::SecretEntry& secret) {
 void SecretRecord::used(const store::SecretEntry& secret, const std::string& server) {
     SecretData data = secret_data(secret);
     data.server = server;
+    activity_.secret_noted(secret_used_type, false, to_raw_json(data));
+}
+
+void SecretRecord::put_into_request(const store::SecretEntry& secret, const std::string& endpoint) {
+    SecretData data = secret_data(secret);
+    data.host = endpoint;
     activity_.secret_noted(secret_used_type, false, to_raw_json(data));
 }
 

@@ -27,7 +27,9 @@ class SecretRecord {
     void deleted(const store::SecretEntry& secret);
     // Given to a tool server that starts.
     void used(const store::SecretEntry& secret, const std::string& server);
-    // When a tool server of this workspace last got each, in RFC 3339: of the newest 1000 uses in the last 30 days.
+    // Put into a request to an endpoint ("api.example.org:443").
+    void put_into_request(const store::SecretEntry& secret, const std::string& endpoint);
+    // When each was last used in this workspace, in RFC 3339: of the newest 1000 uses in the last 30 days.
     Task<std::map<Key, std::string>> last_uses();
 
   private:

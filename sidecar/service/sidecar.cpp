@@ -83,6 +83,8 @@ struct Sidecar::Impl {
     void warm_up();
     // After its connection ended.
     Task<void> let_go(std::shared_ptr<Client> client);
+    // Of a rule, for a request that was allowed. Throws Error{denied} when there is none.
+    Task<std::string> secret_for_request(std::string name, std::string endpoint);
     Task<void> close();
 
     async::Loop& loop;
@@ -161,6 +163,9 @@ Sidecar::Impl::Impl(async::Loop& loop_, SidecarOptions options)
       services{loop,         workspace, agent_limits, outlives_clients, sessions,        journals, crash_recovery,
                idle_tracker, gate,      elicitations, registry,         trusted_servers, installs, activity,
                changes,      stats,     secrets,      known_secrets,    secret_record} {
+    session_services.request_secret = [this](std::string name, std::string endpoint) {
+        return secret_for_request(std::move(name), std::move(endpoint));
+    };
     if (options.trace_file) {
         trace = std::make_shared<Trace>(loop.clock(), *options.trace_file,
                                         [this](const std::string& elicitation_id, const std::string& field) {
@@ -204,6 +209,18 @@ void Sidecar::Impl::warm_up() {
     };
     warming.spawn(loop.run_blocking(std::move(work)));
     warming.spawn(activity.prune());
+}
+
+Task<std::string> Sidecar::Impl::secret_for_request(std::string name, std::string endpoint) {
+    const std::optional<store::Secrets::Found> found = co_await secrets.find(name);
+    if (!found) {
+        throw Error(ErrorCode::denied, fmt::format("a rule puts the secret {} into this request, and there is none of "
+                                                   "that name: `cellgate secret add {}`",
+                                                   name, name));
+    }
+    known_secrets.add(name, found->value);
+    secret_record.put_into_request(found->entry, endpoint);
+    co_return found->value;
 }
 
 Task<void> Sidecar::Impl::let_go(std::shared_ptr<Client> client) {

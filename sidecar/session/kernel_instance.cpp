@@ -3,9 +3,12 @@
 #include "base/escape_unprintable.hpp"
 #include "base/files.hpp"
 #include "base/log.hpp"
+#include "base/names.hpp"
 #include "base/sync.hpp"
 #include "egress/allowed_hosts.hpp"
 #include "egress/settings_rules.hpp"
+#include "egress/trusted_certificates.hpp"
+#include "gate/injected_secrets.hpp"
 #include "kernel_selection.hpp"
 #include "notes.hpp"
 #include "session/session_limits.hpp"
@@ -33,6 +36,15 @@ void write_new_file(const std::string& path, std::string_view text) {
     }
 }
 
+// Of the kernelspec and the session.
+Environment given_environment(const jupyter::KernelChoice& choice, const SessionOptions& options) {
+    Environment environment = choice.environment;
+    for (const auto& [name, value] : options.environment) {
+        environment[name] = value;
+    }
+    return environment;
+}
+
 } // namespace
 
 Task<std::unique_ptr<KernelInstance>> KernelInstance::start(KernelContext context) {
@@ -58,10 +70,8 @@ Task<std::unique_ptr<KernelInstance>> KernelInstance::start(KernelContext contex
 
 Task<void> KernelInstance::launch(jupyter::KernelChoice choice) {
     SessionServices& services = context.services;
-    std::function<store::LockedTempDir()> make = [&services] {
-        return store::make_locked_temp_dir(services.directories.runtime, "k-");
-    };
-    temp_dir = co_await services.loop.run_blocking(std::move(make));
+    std::function<void()> preparing = [this, &choice] { prepare(choice); };
+    co_await services.loop.run_blocking(std::move(preparing));
     jupyter::ConnectionInfo connection = jupyter::create_connection(temp_dir.path);
     const SessionOptions& options = context.options;
     const LaunchPlace place{services.directories, services.workspace, options.cwd, temp_dir.path, connection.file};
@@ -90,6 +100,22 @@ Task<void> KernelInstance::launch(jupyter::KernelChoice choice) {
                                             deadline);
 }
 
+void KernelInstance::prepare(const jupyter::KernelChoice& choice) {
+    temp_dir = store::make_locked_temp_dir(context.services.directories.runtime, "k-");
+    if (!sandbox::traits_of(context.options.isolation).own_network) {
+        return;
+    }
+    try {
+        inspection.authority =
+            std::make_shared<tls::CertificateAuthority>(fmt::format("cellgate, session {}", context.options.id));
+        trusted_certificates = egress::write_trusted_certificates(temp_dir.path, *inspection.authority,
+                                                                  given_environment(choice, context.options));
+    } catch (const Error& error) {
+        inspection.problem = fmt::format("{} {}", error.message, error.hint);
+    }
+    inspection.secret_value = context.services.request_secret;
+}
+
 void KernelInstance::open_channels() {
     channel = std::make_unique<tools::Channel>(context.services.loop, path_of(channel_socket), context.services.tools,
                                                context.caller);
@@ -102,6 +128,7 @@ void KernelInstance::open_channels() {
 
 std::unique_ptr<egress::Proxy> KernelInstance::make_proxy() {
     egress::ProxyOptions made;
+    made.inspection = inspection;
     made.path = path_of(proxy_socket);
     made.name = fmt::format("session {}", context.options.id);
     made.asker = [this](const egress::ConnectionSource& source) {
@@ -147,12 +174,21 @@ sandbox::Profile KernelInstance::make_profile(const jupyter::KernelChoice& choic
     return made;
 }
 
-Environment KernelInstance::make_environment(const jupyter::KernelChoice& choice) const {
-    Environment environment = choice.environment;
-    for (const auto& [name, value] : context.options.environment) {
+Environment KernelInstance::make_environment(const jupyter::KernelChoice& choice) {
+    Environment environment = given_environment(choice, context.options);
+    environment["CELLGATE_CHANNEL"] = path_of(channel_socket);
+    for (const auto& [name, value] : trusted_certificates) {
         environment[name] = value;
     }
-    environment["CELLGATE_CHANNEL"] = path_of(channel_socket);
+    if (inspection.authority) {
+        for (const protocol::Injection& injection : context.services.gate.injections_for(context.options.id)) {
+            if (injection.variable) {
+                std::string placeholder = "cellgate-secret-" + random_id();
+                environment[*injection.variable] = placeholder;
+                inspection.placeholders.emplace(std::move(placeholder), gate::secrets_of(injection).front());
+            }
+        }
+    }
     return environment;
 }
 

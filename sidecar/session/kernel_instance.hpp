@@ -42,6 +42,8 @@ struct KernelInstance {
     store::LockedTempDir temp_dir; // its files and sockets; removed at the end
     std::unique_ptr<tools::Channel> channel;
     std::unique_ptr<egress::Proxy> proxy; // in a sandbox
+    egress::Inspection inspection;        // of its requests
+    Environment trusted_certificates;     // the variables that name them
     ConnectionAttribution attribution;    // of connections
     TaskScope serving;                    // of both
     sandbox::Profile profile;
@@ -54,11 +56,13 @@ struct KernelInstance {
 
   private:
     Task<void> launch(jupyter::KernelChoice choice);
+    // Makes the directory, and the authority that the sandbox trusts. For another thread.
+    void prepare(const jupyter::KernelChoice& choice);
     void open_channels();
     std::unique_ptr<egress::Proxy> make_proxy();
     sandbox::Profile make_profile(const jupyter::KernelChoice& choice, std::string packages) const;
-    // Of the kernelspec and the session, with the tool channel.
-    Environment make_environment(const jupyter::KernelChoice& choice) const;
+    // Of the kernelspec and the session, with the tool channel, and what stands there for secrets and authorities.
+    Environment make_environment(const jupyter::KernelChoice& choice);
     void record_sandbox(const sandbox::Launch& launch);
 
     std::string path_of(std::string_view name) const { return temp_dir.path + "/" + std::string(name); }

@@ -1,5 +1,5 @@
 #include "base/error.hpp"
-#include "http_body.hpp"
+#include "message_body.hpp"
 #include "http_head.hpp"
 
 #include <doctest/doctest.h>
@@ -15,7 +15,7 @@ RequestHead with(const std::string& fields, const std::string& version = "1.1") 
 
 // What of `bytes` belongs to the body, when it comes in pieces of `size`; "…" when it has not ended.
 std::string body_of(const std::string& fields, const std::string& bytes, std::size_t size) {
-    RequestBody body(with(fields));
+    MessageBody body(with(fields));
     std::string taken;
     for (std::size_t at = 0; at < bytes.size() && !body.ended(); at += size) {
         const std::string piece = bytes.substr(at, size);
@@ -91,9 +91,9 @@ TEST_CASE("a body whose length can be read in two ways is refused") {
           std::string("Transfer-Encoding: xchunked\r\n"),
           std::string("Transfer-Encoding: Chunked\r\nTransfer-Encoding: chunked\r\n")}) {
         CAPTURE(fields);
-        CHECK_THROWS_AS(RequestBody{with(fields)}, Error);
+        CHECK_THROWS_AS(MessageBody{with(fields)}, Error);
     }
-    CHECK_THROWS_AS(RequestBody{with("Transfer-Encoding: chunked\r\n", "1.0")}, Error);
+    CHECK_THROWS_AS(MessageBody{with("Transfer-Encoding: chunked\r\n", "1.0")}, Error);
     for (const std::string& chunks :
          {std::string("x\r\n"), std::string("3\nabc"), std::string("3\r\nabcd\r\n"), std::string("3\r\nabc\n"),
           std::string("\r\n"), std::string("-1\r\n"), std::string("ffffffffffffffffff\r\n"), std::string("3 \r\n"),

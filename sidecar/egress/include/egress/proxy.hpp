@@ -10,12 +10,23 @@
 #include "egress/connection_source.hpp"
 #include "egress/network.hpp"
 #include "gate/gate.hpp"
+#include "tls/certificate_authority.hpp"
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 
 namespace cellgate::egress {
+
+// What the requests to hosts that rules inspect need.
+struct Inspection {
+    std::shared_ptr<tls::CertificateAuthority> authority; // that the sandbox trusts; nullptr: there is none
+    std::string problem;                                  // why
+    // The value of a secret, for a request to an endpoint that was allowed. Throws Error{denied}. May be empty.
+    std::function<Task<std::string>(std::string name, std::string endpoint)> secret_value;
+    std::map<std::string, std::string> placeholders; // the names of secrets, by what code has in their place
+};
 
 struct ProxyOptions {
     std::string path; // of the socket: at most 107 bytes
@@ -23,6 +34,7 @@ struct ProxyOptions {
     // Makes the request of a connection that starts now: a gate::Connection, complete but for the host and port.
     std::function<gate::Request(const ConnectionSource&)> asker;
     std::function<void(const Endpoint& endpoint, const gate::Decision& decision)> on_refused; // may be empty
+    Inspection inspection = {};
 };
 
 class Proxy {

@@ -33,6 +33,8 @@ struct Request {
     // Set where only a rule that names the host can allow the action: no user is asked, no wider grant counts, and this
     // is the reason of the denial.
     std::optional<std::string> needs_explicit_host_rule;
+    // Why it is refused whatever rules say.
+    std::optional<std::string> refusal;
     // Only a deny rule can stop it, since it is a part of an action that was allowed already. No user is asked.
     bool deny_rules_only = false;
     // The enforcement point awaits Gate::recorded() before it reports the result. So the action need not wait for the

@@ -54,6 +54,8 @@ struct SessionServices {
     std::string workspace;               // the workspace, canonical
     Environment environment;             // of this process
     std::string vmstat = "/proc/vmstat"; // where the system counts processes that it killed for lack of memory
+    // egress::Inspection::secret_value
+    std::function<Task<std::string>(std::string name, std::string endpoint)> request_secret = {};
 };
 
 struct SessionOptions {

@@ -1,4 +1,4 @@
-#include "http_body.hpp"
+#include "message_body.hpp"
 
 #include "base/error.hpp"
 
@@ -28,26 +28,49 @@ std::uint64_t number(std::string_view digits, int base) {
 
 } // namespace
 
-RequestBody::RequestBody(const RequestHead& head) {
+MessageBody::MessageBody(const RequestHead& head) {
+    read_framing(head, true);
+}
+
+MessageBody::MessageBody(const ResponseHead& head, std::string_view method) {
+    constexpr int no_content = 204;
+    constexpr int not_modified = 304;
+    if (method != "HEAD" && head.status >= 200 && head.status != no_content && head.status != not_modified) {
+        read_framing(head, false);
+    }
+}
+
+void MessageBody::read_framing(const MessageHead& head, bool is_request) {
     const std::optional<std::string> length = head.single("content-length");
     const std::optional<std::string> coding = head.single("transfer-encoding");
     if (coding && (length || *coding != "chunked" || head.minor_version == 0)) {
         refuse_body("expected a body with one length: Content-Length, or Transfer-Encoding: chunked");
     }
+    chunked_ = coding.has_value();
     if (coding) {
         state_ = State::size_line;
     } else if (length) {
         left_ = number(*length, 10);
         state_ = left_ > 0 ? State::counted : State::ended;
+    } else if (!is_request) {
+        state_ = State::until_close;
     }
 }
 
-std::size_t RequestBody::take(std::string_view bytes) {
+std::size_t MessageBody::take(std::string_view bytes, std::string* content) {
     std::size_t taken = 0;
     while (state_ != State::ended && taken < bytes.size()) {
         const std::string_view rest = bytes.substr(taken);
-        if (state_ == State::counted || state_ == State::chunk) {
+        if (state_ == State::until_close) {
+            taken = bytes.size();
+            if (content != nullptr) {
+                content->append(rest);
+            }
+        } else if (state_ == State::counted || state_ == State::chunk) {
             const std::size_t count = std::min<std::uint64_t>(left_, rest.size());
+            if (content != nullptr) {
+                content->append(rest.substr(0, count));
+            }
             taken += count;
             left_ -= count;
             if (left_ == 0) {
@@ -60,7 +83,7 @@ std::size_t RequestBody::take(std::string_view bytes) {
     return taken;
 }
 
-std::size_t RequestBody::take_line(std::string_view bytes) {
+std::size_t MessageBody::take_line(std::string_view bytes) {
     const std::size_t end = bytes.find('\n');
     const std::size_t count = end == std::string_view::npos ? bytes.size() : end + 1;
     line_ += bytes.substr(0, count);
@@ -74,7 +97,7 @@ std::size_t RequestBody::take_line(std::string_view bytes) {
     return count;
 }
 
-void RequestBody::end_of_line() {
+void MessageBody::end_of_line() {
     if (!line_.ends_with("\r\n") || line_.find('\r') != line_.size() - 2) {
         refuse_body("expected a line between the chunks of a body to end in CR LF, found another end");
     }

@@ -1,5 +1,5 @@
 #pragma once
-// `Identity`, as the module's own sources see it.
+// `Identity` is the certificate of a host and its key. Private to the module.
 
 #include "openssl_library.hpp"
 #include "tls/certificate_authority.hpp"

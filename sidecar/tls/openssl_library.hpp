@@ -11,7 +11,8 @@
 // Real functions of libssl.so.3, no macros of its headers.
 #define CELLGATE_LIBSSL(X)                                                                                             \
     X(SSL_CTX_ctrl)                                                                                                    \
-    X(SSL_CTX_free) X(SSL_CTX_get_cert_store) X(SSL_CTX_new) X(SSL_CTX_sess_set_new_cb) X(SSL_CTX_set_alpn_protos)     \
+    X(SSL_CTX_free)                                                                                                    \
+    X(SSL_CTX_get_cert_store) X(SSL_CTX_new) X(SSL_CTX_sess_set_new_cb) X(SSL_CTX_set_alpn_protos)                     \
         X(SSL_CTX_set_alpn_select_cb) X(SSL_CTX_set_client_cert_cb) X(SSL_CTX_set_default_verify_paths)                \
             X(SSL_CTX_set_num_tickets) X(SSL_CTX_set_options) X(SSL_CTX_set_verify) X(SSL_SESSION_free)                \
                 X(SSL_SESSION_is_resumable) X(SSL_ctrl) X(SSL_do_handshake) X(SSL_free) X(SSL_get0_alpn_selected)      \
@@ -24,9 +25,10 @@
 // Those of libcrypto.so.3.
 #define CELLGATE_LIBCRYPTO(X)                                                                                          \
     X(ASN1_INTEGER_free)                                                                                               \
-    X(BIO_ctrl_pending) X(BIO_free) X(BIO_new) X(BIO_new_mem_buf) X(BIO_read) X(BIO_s_mem) X(BIO_write) X(BN_bin2bn)   \
-        X(BN_free) X(BN_to_ASN1_INTEGER) X(ERR_clear_error) X(ERR_get_error) X(ERR_reason_error_string)                \
-            X(EVP_PKEY_free) X(EVP_PKEY_Q_keygen) X(EVP_sha256) X(PEM_read_bio_X509) X(PEM_write_bio_X509) X(RAND_bytes)    \
+    X(BIO_ctrl_pending)                                                                                                \
+    X(BIO_free) X(BIO_new) X(BIO_new_mem_buf) X(BIO_read) X(BIO_s_mem) X(BIO_write) X(BN_bin2bn) X(BN_free)            \
+        X(BN_to_ASN1_INTEGER) X(ERR_clear_error) X(ERR_get_error) X(ERR_reason_error_string) X(EVP_PKEY_free)          \
+            X(EVP_PKEY_Q_keygen) X(EVP_sha256) X(PEM_read_bio_X509) X(PEM_write_bio_X509) X(RAND_bytes)                \
                 X(X509V3_EXT_nconf_nid) X(X509V3_set_ctx) X(X509_EXTENSION_free) X(X509_NAME_add_entry_by_txt)         \
                     X(X509_STORE_add_cert) X(X509_VERIFY_PARAM_set1_ip_asc) X(X509_add_ext) X(X509_free)               \
                         X(X509_get_subject_name) X(X509_getm_notAfter) X(X509_getm_notBefore) X(X509_new)              \

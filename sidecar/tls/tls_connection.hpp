@@ -38,7 +38,7 @@ class TlsConnection {
         OpenSslErrors errors;
         bool ended = false; // the stream below has
     };
-    // Nothing when it is complete. Nobody writes or reads before.
+    // Nothing when it is complete. The caller writes and reads afterwards.
     static Task<std::optional<Failure>> handshake(std::shared_ptr<TlsConnection> self, std::string early);
     static Task<std::string> read(std::shared_ptr<TlsConnection> self);
     void write(std::string_view bytes);

@@ -1,5 +1,5 @@
 #pragma once
-// What `TrustedRoots` are made of. Private to the module.
+// `TrustedRoots::Members` is the context that its connections share. Private to the module.
 
 #include "openssl_library.hpp"
 #include "tls/trusted_roots.hpp"

@@ -1,5 +1,6 @@
 #pragma once
-// What the tests of TLS share: a pair of sockets as streams, both sides of a handshake, and other programs' sides.
+// `tls_fixture` is what the tests of TLS share: a pair of sockets as streams, both sides of a handshake, and other
+// programs' sides.
 
 #include "async/loop.hpp"
 #include "async/process.hpp"

@@ -1,9 +1,12 @@
 // Our accept against our connect.
+#include "temp_folder.hpp"
 #include "tls_fixture.hpp"
 
 #include <doctest/doctest.h>
 
+#include <fstream>
 #include <random>
+#include <stdlib.h>
 
 using namespace cellgate;
 using namespace cellgate::async;
@@ -16,14 +19,14 @@ constexpr std::size_t big = std::size_t{16} << 20;
 Task<void> talk(Loop* loop, std::string endpoint) {
     CertificateAuthority authority("cellgate test");
     const Setup setup = setup_for(authority, endpoint);
-    for (const bool resumed : {false, false}) {
+    for (int i = 0; i < 2; ++i) {
         Sockets sockets = co_await connected_sockets(loop);
         Streams streams = co_await handshake_between(std::move(sockets), setup);
         REQUIRE(streams.client);
         REQUIRE(streams.server);
         CHECK(streams.client->application_protocol() == "http/1.1");
         CHECK(streams.server->application_protocol() == "http/1.1");
-        CHECK(streams.client->resumed() == resumed); // accept_tls() resumes none
+        CHECK_FALSE(streams.client->resumed()); // accept_tls() resumes none
         CHECK_FALSE(streams.client->wanted_certificate());
         streams.client->write("question");
         const std::string question = co_await read_at_least(streams.server.get(), 8);
@@ -50,6 +53,12 @@ Task<void> refuse(Loop* loop, Setup setup, std::string why, bool distrusted) {
     CHECK(streams.server_failure->code == ErrorCode::invalid_request);
 }
 
+Task<void> connect_once(Loop* loop, Setup setup) {
+    Sockets sockets = co_await connected_sockets(loop);
+    const Streams streams = co_await handshake_between(std::move(sockets), std::move(setup));
+    CHECK(streams.client);
+}
+
 Task<void> truncate(Loop* loop) {
     CertificateAuthority authority("cellgate test");
     Sockets sockets = co_await connected_sockets(loop);
@@ -64,12 +73,13 @@ Task<void> truncate(Loop* loop) {
     CHECK(streams.client->truncated());
 }
 
-Task<void> write_big(TlsStream* stream, std::size_t* most_queued) {
-    for (std::size_t sent = 0; sent < big; sent += std::size_t{256} << 10) {
-        stream->write(
-            std::string(std::size_t{256} << 10, static_cast<char>('a' + sent / (std::size_t{256} << 10) % 26)));
-        *most_queued = std::max(*most_queued, stream->write_queue_size());
-        co_await stream->drained(std::size_t{64} << 10);
+Task<void> write_big(TlsStream* stream, std::size_t* max_queued) {
+    constexpr std::size_t piece = std::size_t{256} << 10;
+    for (std::size_t sent = 0; sent < big; sent += piece) {
+        std::string bytes(piece, static_cast<char>('a' + sent / piece % 26));
+        stream->write(std::move(bytes));
+        *max_queued = std::max(*max_queued, stream->write_queue_size());
+        co_await stream->drained(piece / 4);
     }
     stream->close_output();
 }
@@ -168,7 +178,7 @@ Task<void> break_handshakes(Loop* loop, int rounds, bool breaking, int* failed) 
     for (int round = 0; round < rounds; ++round) {
         Sockets left = co_await connected_sockets(loop);
         Sockets right = co_await connected_sockets(loop);
-        const std::size_t place = random() % 1200;
+        const std::size_t place = random() % (round % 2 == 0 ? 300 : 700); // of what goes to the server, the client
         const bool cut = random() % 2 == 0;
         const auto bit = static_cast<char>(1U << (random() % 8));
         std::size_t seen = 0;
@@ -244,6 +254,29 @@ Task<void> cancel_an_accept(Loop* loop) {
     CHECK(end.empty()); // its stream has closed
 }
 
+Task<void> wait_to_connect(std::unique_ptr<SocketStream> below, Setup setup, bool* ended) {
+    try {
+        co_await connect_tls(std::move(below), setup.server, setup.roots);
+    } catch (const Cancelled&) {
+        *ended = true;
+    }
+}
+
+Task<void> cancel_a_connect(Loop* loop) {
+    CertificateAuthority authority("cellgate test");
+    Sockets sockets = co_await connected_sockets(loop);
+    TaskScope scope;
+    bool ended = false;
+    scope.spawn(wait_to_connect(std::move(sockets.second), setup_for(authority, "a.example:443"), &ended));
+    const std::string hello = co_await sockets.first->read();
+    CHECK_FALSE(ended);
+    scope.cancel();
+    co_await scope.join();
+    CHECK(ended);
+    const std::string end = co_await sockets.first->read();
+    CHECK(end.empty());
+}
+
 } // namespace
 
 TEST_CASE("a client and a server talk, by name and by address") {
@@ -275,6 +308,24 @@ TEST_CASE("a server of another name, of an unknown authority, or of the past is 
                     "the certificate of api.example.org:443 is not trusted: certificate has expired", true));
 }
 
+TEST_CASE("the system's roots are those of SSL_CERT_FILE") {
+    const TempFolder folder;
+    CertificateAuthority authority("cellgate test");
+    std::ofstream(folder.path / "roots") << authority.certificate_pem();
+    ::setenv("SSL_CERT_FILE", (folder.path / "roots").c_str(), 1);
+    Setup setup = setup_for(authority, "api.example.org:443");
+    setup.roots = TrustedRoots::of_system();
+    ::unsetenv("SSL_CERT_FILE");
+    CHECK(TrustedRoots::of_system() == setup.roots);
+    Loop loop;
+    loop.run(connect_once(&loop, setup));
+    CertificateAuthority another("cellgate test 2");
+    setup.identity = another.identity_for(setup.server.host);
+    loop.run(refuse(&loop, setup,
+                    "the certificate of api.example.org:443 is not trusted: unable to get local issuer certificate",
+                    true));
+}
+
 TEST_CASE("an end without close_notify is told apart") {
     Loop loop;
     loop.run(truncate(&loop));
@@ -296,7 +347,7 @@ TEST_CASE("a broken handshake ends") {
     loop.run(break_handshakes(&loop, 4, false, &failed));
     CHECK(failed == 0);
     loop.run(break_handshakes(&loop, 150, true, &failed));
-    CHECK(failed > 100);
+    CHECK(failed > 140); // a version in a record's head is not looked at
 }
 
 TEST_CASE("garbage in place of a hello is refused") {
@@ -308,6 +359,7 @@ TEST_CASE("garbage in place of a hello is refused") {
 TEST_CASE("a handshake that is cancelled leaves nothing") {
     Loop loop;
     loop.run(cancel_an_accept(&loop));
+    loop.run(cancel_a_connect(&loop));
 }
 
 TEST_CASE("a host's certificate is kept, for the last 256 hosts and until it is old") {

@@ -3,7 +3,7 @@
 set(CELLGATE_LAYERS
   "sidecar/base"
   "protocol,sidecar/async"
-  "sidecar/jupyter,sidecar/mcp,sidecar/wrappers,sidecar/sandbox,sidecar/store,sidecar/record,sidecar/changes"
+  "sidecar/tls,sidecar/jupyter,sidecar/mcp,sidecar/wrappers,sidecar/sandbox,sidecar/store,sidecar/record,sidecar/changes"
   "sidecar/gate"
   "sidecar/tools,sidecar/packages,sidecar/egress"
   "sidecar/session"

@@ -13,6 +13,7 @@ LIBRARY_HOME = {
     "simdjson": "base",
     "nlohmann/": "base",
     "sqlite3.h": "record",
+    "openssl/": "tls",
     "CLI/": "cli",
     "seccomp.h": "sandbox",
 }

@@ -15,7 +15,8 @@ namespace cellgate::gate {
 void check_request_parts(const protocol::Rule& rule);
 
 // Whether the rule's methods and paths hold for the action. A path that servers read differently (with "..", "//", a
-// backslash, a ";", an encoded slash or dot) is `unclear`.
+// backslash, a ";", an encoded slash or dot) is `unclear`, and so is one that a pattern covers only when it is decoded,
+// or when case or a last slash does not count.
 Match match_request(const protocol::Rule& rule, const Payload::Names& names);
 
 // The names of its secrets, in order, each once. Empty: it has none.

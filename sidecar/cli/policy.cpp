@@ -174,6 +174,19 @@ Task<void> suggest(async::Loop* /*loop*/, PolicyArguments* arguments, TerminalCl
                preview_words(found.rule.effect, preview));
 }
 
+// What an inspect rule puts in.
+void add_injections(CLI::App& command, PolicyArguments& arguments) {
+    constexpr std::pair<const char*, const char*> injections[] = {
+        {"--bearer", "Of an inspect rule: '${secret:NAME}', put in as a token"},
+        {"--basic", "Likewise: 'USER:${secret:NAME}', as a user and a password"},
+        {"--header", "Likewise: 'X-Key: ${secret:NAME}', as a header"},
+        {"--query", "Likewise: 'key=${secret:NAME}', as a parameter of the URL"},
+        {"--variable", "The variable in which code finds a placeholder of it, for programs that want a token"}};
+    for (const auto& [option, meaning] : injections) {
+        command.add_option(option, arguments.injection[option], meaning)->type_name("TEXT");
+    }
+}
+
 } // namespace
 
 void add_policy(CLI::App& app, Invocation& invocation) {
@@ -210,15 +223,7 @@ void add_policy(CLI::App& app, Invocation& invocation) {
     adding->add_flag("--always", arguments->always, "For all workspaces; default: for this one");
     adding->add_option("--expires", arguments->expires, "It ends after so long: 30s, 90m, 12h, 7d")->type_name("TIME");
     adding->add_option("--uses", arguments->uses, "It ends after so many actions that it allowed")->type_name("COUNT");
-    constexpr std::pair<const char*, const char*> injections[] = {
-        {"--bearer", "Of an inspect rule: '${secret:NAME}', put in as a token"},
-        {"--basic", "Likewise: 'USER:${secret:NAME}', as a user and a password"},
-        {"--header", "Likewise: 'X-Key: ${secret:NAME}', as a header"},
-        {"--query", "Likewise: 'key=${secret:NAME}', as a parameter of the URL"},
-        {"--variable", "The variable in which code finds a placeholder of it, for programs that want a token"}};
-    for (const auto& [option, meaning] : injections) {
-        adding->add_option(option, arguments->injection[option], meaning)->type_name("TEXT");
-    }
+    add_injections(*adding, *arguments);
     adding->add_flag("--yes", arguments->yes, "Do not ask about a rule that would have allowed what was denied");
     adding->footer(tools::rule_help);
 

@@ -1,5 +1,6 @@
 #pragma once
-// The parts of a rule that are about requests of HTTP: its methods and paths, and the secret that it puts in.
+// `match_request` judges the parts of a rule that are about requests of HTTP: its methods and paths. The others check
+// them, put them in words, and name the secrets that it puts in.
 
 #include "match.hpp"
 #include "payload.hpp"

@@ -1,6 +1,7 @@
 #pragma once
-// The words of a typed rule about requests of HTTP: its methods or the preset in their place, and the secret that it
-// puts in. What throws, throws std::invalid_argument with what is wrong; the reader of the rule says where.
+// `take_methods` and `take_injection` read what a typed rule about requests of HTTP has of its own: its methods, or the
+// preset in their place, and the secret that it puts in. Both throw std::invalid_argument with what is wrong; the
+// reader of the rule says where.
 
 #include "protocol/messages/policy.hpp"
 

@@ -163,7 +163,7 @@ TEST_CASE("a rule has conditions on a body of JSON, and a body that is none may 
     bytes.body_bytes = 5;
     bytes.body_sha256 = std::string(64, '0');
     CHECK(effect(bytes) == Effect::ask);
-    CHECK(effect(post) == Effect::ask); // of a length that nobody said
+    CHECK(effect(post) == Effect::ask); // of an unknown length
     CHECK(effect(with_body(post, "")) == Effect::allow);
     const RuleSpec allow = with(about(Effect::allow, {"POST"}), "/title", equals("\"a\""));
     CHECK(by(allow, with_body(post, R"({"title":"a"})")) == Effect::allow);

@@ -37,13 +37,23 @@ void check_list_size(std::size_t size, const char* name) {
     }
 }
 
+// Whether it is USER:PASSWORD, of which each may be a secret.
+bool has_user(std::string_view value) {
+    for (std::size_t at = value.find(':'); at != std::string_view::npos; at = value.find(':', at + 1)) {
+        if (!value.substr(0, at + 1).ends_with(reference_begin)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void check_injection(const Injection& injection) {
     const bool named = injection.as == InjectionAs::header || injection.as == InjectionAs::query;
     if (named != injection.name.has_value() || (named && !is_http_token(*injection.name))) {
         refuse_request_part("expected the name of a header or of a parameter of the query where the secret goes there, "
                             "and else none");
     }
-    if (injection.as == InjectionAs::basic && injection.value.find(':') == std::string::npos) {
+    if (injection.as == InjectionAs::basic && !has_user(injection.value)) {
         refuse_request_part("expected USER:PASSWORD where a secret goes in as basic, found no colon");
     }
     const std::string& value = injection.value;

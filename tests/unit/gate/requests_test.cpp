@@ -145,10 +145,8 @@ TEST_CASE("a path that servers read differently is allowed by no pattern, and de
 TEST_CASE("a rule has conditions on a body of JSON, and a body that is none may mean what they are about") {
     const RuleSpec ask = with(about(Effect::ask, {"POST"}, {"/graphql"}), "/query", glob("**mutation**"));
     Fixture fixture;
-    fixture.add(about(Effect::allow));
     fixture.add(ask, Scope::workspace);
     fixture.add(about(Effect::allow), Scope::workspace);
-    fixture.remove(fixture.gate->policy_list().rules.front().id); // a grant of the session goes before what asks
     const auto effect = [&](const gate::HttpRequest& action) { return fixture.explain(action).effect; };
     const gate::HttpRequest post = request("POST", "/graphql");
     CHECK(effect(with_body(post, R"({"query": "{ viewer { login } }"})")) == Effect::allow);
@@ -276,6 +274,7 @@ TEST_CASE("a rule about requests that says too little or too much is refused") {
     CHECK(refused(about(Effect::allow, {}, {"/x?y=1"})));
     CHECK(refused(about(Effect::allow, Texts(21, "GET"))));
     CHECK(refused(with(about(Effect::inspect), "/a", equals("1"))));
+    CHECK_FALSE(refused(injecting(As::basic, "${secret:USER}:${secret:TOKEN}")));
     CHECK(refused(injecting(As::basic, "${secret:TOKEN}")));
     CHECK(refused(injecting(As::bearer, "hunter2")));
     CHECK(refused(injecting(As::bearer, "${secret:A}\r\nx: y")));
@@ -293,7 +292,7 @@ TEST_CASE("a rule about requests that says too little or too much is refused") {
     CHECK(fixture.gate->policy_words(injecting(As::bearer, "${secret:TOKEN}")) ==
           R"(inspect request to api.example.org with "${secret:TOKEN}" as bearer)");
     CHECK(fixture.gate->policy_words(about(Effect::allow, {"GET", "HEAD"}, {"/repos/**"})) ==
-          R"(allow request to api.example.org GET, HEAD "/repos/**")");
+          "allow request to api.example.org GET, HEAD /repos/**");
 }
 
 TEST_CASE("a yes to one request covers its query, headers, body and secrets") {
@@ -307,8 +306,6 @@ TEST_CASE("a yes to one request covers its query, headers, body and secrets") {
     fixture.allow(Scope::execution);
     CHECK(first->allowed());
     CHECK(fixture.ask(action, "e")->allowed());
-    gate::HttpRequest other = action;
-    other.program = "another program says so"; // not relied on, but hashed with the rest of what was shown or not
     const std::vector<std::function<void(gate::HttpRequest&)>> changes = {[](gate::HttpRequest& r) { r.query = "q=2"; },
                                                                           [](gate::HttpRequest& r) { r.request_headers->push_back("x: y"); },
                                                                           [](gate::HttpRequest& r) { r.body = R"({"a":2})"; },
@@ -331,8 +328,8 @@ TEST_CASE("choices about a request go from this one to the host") {
     fixture.run_execution("e");
     CHECK(labels(fixture, request("POST", "/repos/ada/plan/issues"), "e") ==
           Texts{"this request", "this exact request, until the cell ends",
-                "POST \"api.example.org/repos/ada/plan/**\", until the cell ends",
-                "POST \"api.example.org/repos/ada/plan/**\", this session",
+                "POST api.example.org/repos/ada/plan/**, until the cell ends",
+                "POST api.example.org/repos/ada/plan/**, this session",
                 "any request to api.example.org, this session"});
     const Texts reading = labels(fixture, request("GET", "/user"));
     CHECK(std::find(reading.begin(), reading.end(), "read only (GET, HEAD) of api.example.org, this workspace") !=

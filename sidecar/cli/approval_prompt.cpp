@@ -30,10 +30,18 @@ std::string ApprovalPrompt::heading(std::size_t columns) const {
         text += prompt_lines(fmt::format("{}  {}", i + 1, approval_.choices[i].label), columns);
     }
     text += "  d  deny, and say why\n";
-    if (approval_.action.arguments_text) {
-        text += "  e  change the arguments, then allow that one call\n";
+    if (editable()) {
+        text += approval_.action.arguments_text ? "  e  change the arguments, then allow that one call\n"
+                                                : "  e  change the request, then allow that one\n";
     }
     return text;
+}
+
+std::optional<std::string> ApprovalPrompt::editable() const {
+    if (approval_.action.arguments_text) {
+        return approval_.action.arguments_text->text();
+    }
+    return approval_.edit_text ? std::optional(RawJson::checked(*approval_.edit_text).text()) : std::nullopt;
 }
 
 Task<bool> ApprovalPrompt::ask() {
@@ -42,7 +50,7 @@ Task<bool> ApprovalPrompt::ask() {
     if (!typed || *typed == "d") {
         co_return co_await deny(typed.has_value());
     }
-    if (*typed == "e" && approval_.action.arguments_text) {
+    if (*typed == "e" && editable()) {
         co_return co_await edit();
     }
     std::size_t number = 0;
@@ -50,7 +58,7 @@ Task<bool> ApprovalPrompt::ask() {
     if (status != std::errc() || end != typed->data() + typed->size() || number == 0 ||
         number > approval_.choices.size()) {
         queue_.terminal().write(fmt::format("  expected a number from 1 to {}, d{}\n", approval_.choices.size(),
-                                            approval_.action.arguments_text ? " or e" : ""));
+                                            editable() ? " or e" : ""));
         co_return false;
     }
     protocol::ApprovalRespondParams params;
@@ -75,9 +83,9 @@ Task<bool> ApprovalPrompt::deny(bool may_say_why) {
 
 Task<bool> ApprovalPrompt::edit() {
     Terminal& terminal = queue_.terminal();
-    std::string question =
-        prompt_lines("now:  " + escape_unprintable(approval_.action.arguments_text->text()), terminal.columns());
-    question += "  new arguments, as JSON on one line: ";
+    std::string question = prompt_lines("now:  " + escape_unprintable(editable().value_or("")), terminal.columns());
+    question +=
+        fmt::format("  new {}, as JSON on one line: ", approval_.action.arguments_text ? "arguments" : "request");
     const std::optional<std::string> arguments = co_await terminal.ask(std::move(question));
     if (!arguments || check_json(*arguments)) {
         const bool too_long = arguments && arguments->size() >= max_typed_line_bytes;

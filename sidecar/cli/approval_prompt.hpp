@@ -6,6 +6,7 @@
 #include "prompt_queue.hpp"
 
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace cellgate::cli {
@@ -25,6 +26,7 @@ class ApprovalPrompt final : public Prompt {
 
   private:
     Task<bool> deny(bool may_say_why);
+    std::optional<std::string> editable() const; // on one line, as JSON
     Task<bool> edit();
     Task<bool> respond(protocol::ApprovalRespondParams params);
     Task<void> send(protocol::ApprovalRespondParams params);

@@ -66,6 +66,11 @@ Task<std::string> NonInteractiveClient::option_for(protocol::Approval approval, 
             co_return "--allow-domain " + shell_word(to_string(endpoint));
         }
     }
+    if (action.kind == protocol::ActionKind::request && action.host && action.method && action.path) {
+        if (const std::string narrow = tools::allow_rule_for_request(action); narrow.size() <= max_rule_bytes) {
+            co_return "--allow " + shell_word(narrow);
+        }
+    }
     Empty nothing;
     const protocol::ToolServersListResult servers = co_await sidecar->call<protocol::ToolServersList>(nothing);
     for (const protocol::ToolServerInfo& server : servers.servers) {

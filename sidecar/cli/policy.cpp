@@ -17,6 +17,9 @@
 
 #include <map>
 #include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace cellgate::cli {
 
@@ -28,6 +31,7 @@ struct PolicyArguments {
     std::vector<std::int64_t> seqs;
     std::string expires;
     std::string uses;
+    std::map<std::string, std::string> injection; // "--bearer" and its value
     bool always = false;
     bool yes = false;
     bool json = false;
@@ -48,6 +52,12 @@ Task<void> add(async::Loop* loop, PolicyArguments* arguments, TerminalClient& cl
     protocol::PolicyParseParams text{arguments->text};
     text.text += arguments->expires.empty() ? "" : " --expires " + arguments->expires;
     text.text += arguments->uses.empty() ? "" : " --uses " + arguments->uses;
+    for (const auto& [option, value] : arguments->injection) {
+        if (!value.empty()) {
+            text.text += fmt::format(" {} ", option);
+            append_json_string(text.text, value);
+        }
+    }
     protocol::PolicyParseResult parsed = co_await client.sidecar().call<protocol::PolicyParse>(std::move(text));
     protocol::PolicyPreviewParams asked{parsed.rule};
     const protocol::PolicyPreviewResult preview =
@@ -76,25 +86,12 @@ Task<void> remove(async::Loop* /*loop*/, PolicyArguments* arguments, TerminalCli
     co_await client.sidecar().call<protocol::PolicyRemove>(std::move(params));
 }
 
-// As a call of the tool that the text names, or a connection to its host.
-protocol::Action action_of(const std::string& text) {
-    const protocol::RuleSpec rule = tools::parse_rule("ask " + text, std::chrono::system_clock::now());
-    protocol::Action action;
-    action.kind = *rule.kind;
-    if (rule.host) {
-        const std::size_t colon = rule.host->rfind(':');
-        constexpr std::int64_t https = 443;
-        action.host = rule.host->substr(0, colon);
-        action.port = colon == std::string::npos ? https : std::atoi(rule.host->c_str() + colon + 1);
-        return action;
-    }
-    action.server = rule.server;
-    action.tool = rule.tool;
+// The values that conditions say.
+RawJson values_of(const std::map<std::string, protocol::Matcher>& conditions) {
     std::string members;
-    for (const auto& [pointer, matcher] : rule.arguments.value_or(std::map<std::string, protocol::Matcher>())) {
+    for (const auto& [pointer, matcher] : conditions) {
         if (pointer.empty() && matcher.equals) {
-            action.arguments_text = *matcher.equals;
-            return action;
+            return *matcher.equals;
         }
         const std::optional<std::string> name = tools::argument_name(pointer);
         if (!matcher.equals || !name) {
@@ -107,7 +104,47 @@ protocol::Action action_of(const std::string& text) {
         append_json_string(members, *name);
         members += ":" + matcher.equals->text();
     }
-    action.arguments_text = RawJson::checked("{" + members + "}");
+    return RawJson::checked("{" + members + "}");
+}
+
+// Adds what a request has besides its host.
+void describe_request(protocol::Action& action, const protocol::RuleSpec& rule) {
+    const std::vector<std::string> methods = rule.methods.value_or(std::vector<std::string>{"GET"});
+    const std::vector<std::string> paths = rule.paths.value_or(std::vector<std::string>{"/"});
+    if (methods.size() != 1 || paths.size() != 1) {
+        throw Error(ErrorCode::rule_invalid, "expected one method and one path of a request, found several",
+                    "such as: request api.github.com GET /repos/ada/plan");
+    }
+    const std::size_t query = paths.front().find('?');
+    action.method = methods.front();
+    action.path = paths.front().substr(0, query);
+    if (query != std::string::npos) {
+        action.query = paths.front().substr(query + 1);
+    }
+    if (rule.arguments) {
+        action.body = values_of(*rule.arguments).text();
+        action.body_bytes = static_cast<std::int64_t>(action.body->size());
+    }
+}
+
+// As a call of the tool that the text names, a connection to its host, or a request.
+protocol::Action action_of(const std::string& text) {
+    const protocol::RuleSpec rule = tools::parse_rule("ask " + text, std::chrono::system_clock::now());
+    protocol::Action action;
+    action.kind = *rule.kind;
+    if (rule.host) {
+        const std::size_t colon = rule.host->rfind(':');
+        constexpr std::int64_t https = 443;
+        action.host = rule.host->substr(0, colon);
+        action.port = colon == std::string::npos ? https : std::atoi(rule.host->c_str() + colon + 1);
+        if (rule.kind == protocol::ActionKind::request) {
+            describe_request(action, rule);
+        }
+        return action;
+    }
+    action.server = rule.server;
+    action.tool = rule.tool;
+    action.arguments_text = values_of(rule.arguments.value_or(std::map<std::string, protocol::Matcher>()));
     return action;
 }
 
@@ -135,6 +172,19 @@ Task<void> suggest(async::Loop* /*loop*/, PolicyArguments* arguments, TerminalCl
         co_await client.sidecar().call<protocol::PolicyPreview>(std::move(asked));
     fmt::print("{}\n{}\n", arguments->json ? to_json(found.rule) : rule_line(found.rule),
                preview_words(found.rule.effect, preview));
+}
+
+// What an inspect rule puts in.
+void add_injections(CLI::App& command, PolicyArguments& arguments) {
+    constexpr std::pair<const char*, const char*> injections[] = {
+        {"--bearer", "Of an inspect rule: '${secret:NAME}', put in as a token"},
+        {"--basic", "Likewise: 'USER:${secret:NAME}', as a user and a password"},
+        {"--header", "Likewise: 'X-Key: ${secret:NAME}', as a header"},
+        {"--query", "Likewise: 'key=${secret:NAME}', as a parameter of the URL"},
+        {"--variable", "The variable in which code finds a placeholder of it, for programs that want a token"}};
+    for (const auto& [option, meaning] : injections) {
+        command.add_option(option, arguments.injection[option], meaning)->type_name("TEXT");
+    }
 }
 
 } // namespace
@@ -166,17 +216,23 @@ void add_policy(CLI::App& app, Invocation& invocation) {
     CLI::App* adding = add_part("add", "Add a rule, after saying what it would have covered lately", add);
     adding
         ->add_option("RULE", arguments->text,
-                     "allow, ask or deny, and what: 'deny filesystem/move_file', 'allow network example.org'")
+                     "allow, ask, deny or inspect, and what: 'deny filesystem/move_file', 'allow network example.org', "
+                     "'inspect request api.github.com'")
         ->required()
         ->type_name("");
     adding->add_flag("--always", arguments->always, "For all workspaces; default: for this one");
     adding->add_option("--expires", arguments->expires, "It ends after so long: 30s, 90m, 12h, 7d")->type_name("TIME");
     adding->add_option("--uses", arguments->uses, "It ends after so many actions that it allowed")->type_name("COUNT");
+    add_injections(*adding, *arguments);
     adding->add_flag("--yes", arguments->yes, "Do not ask about a rule that would have allowed what was denied");
     adding->footer(tools::rule_help);
 
-    CLI::App* trying = add_part("test", "Say what would happen to a call or a connection; nothing is done", test);
-    trying->add_option("ACTION", arguments->text, "'filesystem/read_file path=notes.txt', 'network example.org:443'")
+    CLI::App* trying =
+        add_part("test", "Say what would happen to a call, a connection or a request; nothing is done", test);
+    trying
+        ->add_option("ACTION", arguments->text,
+                     "'filesystem/read_file path=notes.txt', 'network example.org:443', "
+                     "'request api.github.com GET /repos/x'")
         ->required()
         ->type_name("");
     takes_json(trying);

@@ -5,8 +5,11 @@
 #include "tools/rule_text.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <map>
+#include <string>
+#include <vector>
 
 namespace cellgate::cli {
 
@@ -35,11 +38,33 @@ std::string condition(const protocol::Matcher& matcher) {
     return matcher.in ? "in:" + to_json(*matcher.in) : matcher.equals.value_or(RawJson()).text();
 }
 
+// As an option of a typed rule.
+std::string injection(const protocol::Injection& inject) {
+    const std::string lead = fmt::format(" --{} ", name_of(inject.as));
+    const std::string_view between = inject.as == protocol::InjectionAs::header ? ": " : "=";
+    const std::string named = inject.name ? fmt::format("{}{}{}", *inject.name, between, inject.value) : inject.value;
+    const std::string value = named.find(' ') == std::string::npos ? named : fmt::format("\"{}\"", named);
+    return lead + value + (inject.variable ? " --variable " + *inject.variable : std::string());
+}
+
+// The methods, paths and secret of a rule about requests.
+template <class AnyRule>
+std::string request_parts(const AnyRule& rule) {
+    std::string text;
+    if (rule.methods) {
+        text += fmt::format(" {}", fmt::join(*rule.methods, ","));
+    }
+    for (const std::string& path : rule.paths.value_or(std::vector<std::string>())) {
+        text += " " + path;
+    }
+    return text + (rule.inject ? injection(*rule.inject) : std::string());
+}
+
 // What both kinds of rule have.
 template <class AnyRule>
 std::string what(const AnyRule& rule) {
     std::string text(name_of(rule.effect));
-    if (rule.server || rule.tool) {
+    if (rule.kind != protocol::ActionKind::request && (rule.server || rule.tool)) {
         text += fmt::format("  {}/{}", rule.server.value_or("*"), rule.tool.value_or("*"));
     } else {
         text += fmt::format("  {}", rule.kind ? name_of(*rule.kind) : "everything");
@@ -47,8 +72,12 @@ std::string what(const AnyRule& rule) {
     if (rule.host) {
         text += " " + *rule.host;
     }
+    text += request_parts(rule);
     for (const auto& [pointer, matcher] : rule.arguments.value_or(std::map<std::string, protocol::Matcher>())) {
         text += fmt::format(" {}={}", tools::argument_name(pointer).value_or(pointer), condition(matcher));
+    }
+    if (rule.kind == protocol::ActionKind::request && rule.server) {
+        text += ", for " + *rule.server;
     }
     if (rule.expires_at) {
         text += ", until " + *rule.expires_at;
@@ -79,6 +108,9 @@ std::string rule_line(const protocol::RuleSpec& rule) {
 }
 
 std::string preview_words(protocol::Effect effect, const protocol::PolicyPreviewResult& preview) {
+    if (effect == protocol::Effect::inspect) {
+        return "it decides nothing; each request to the host is then judged by itself";
+    }
     if (preview.allowed + preview.denied == 0) {
         return "of the last 30 days it covers no action";
     }

@@ -83,7 +83,7 @@ RuleSource source_of_grant(Scope scope, const RequestContext& context, const Rul
 // Throws Error{rule_invalid} for an allow rule that covers more than an answer to `action` may.
 void require_not_too_wide(const Rule& rule, const Payload& payload, bool edited) {
     if (edited) {
-        refuse_rule("edited arguments are answered for exactly themselves, and a rule was sent",
+        refuse_rule("an edit is answered for exactly itself, and a rule was sent",
                     "leave the rule out; the scope says for how long the answer holds");
     }
     // For a connection and its requests, naming the host is enough.
@@ -131,10 +131,10 @@ Action Gate::Impl::edited_action(const PendingRequest& entry, const protocol::Ap
                     "params.argumentsText: edited arguments answer one approval, found several");
     }
     if (params.decision != Verdict::allow) {
-        refuse("edited arguments were sent with a denial");
+        refuse("an edit was sent with a denial");
     }
     if (!entry.request.edit) {
-        refuse("this action has no arguments that can be edited");
+        refuse("this action cannot be edited");
     }
     const RawJson arguments = parse_edited(*params.arguments_text);
     Action edited;
@@ -142,13 +142,13 @@ Action Gate::Impl::edited_action(const PendingRequest& entry, const protocol::Ap
         edited = entry.request.edit(arguments);
         require_complete(edited);
     } catch (const Error& error) {
-        throw Error(ErrorCode::edit_invalid, fmt::format("the edited arguments do not fit: {}", error.message),
-                    error.hint);
+        throw Error(ErrorCode::edit_invalid, fmt::format("the edit does not fit: {}", error.message), error.hint);
     }
     const Payload payload(edited);
     asked.arguments = payload.names().arguments;
     asked.method = payload.names().method;
     asked.path = payload.names().path;
+    asked.has_other_body = payload.names().has_other_body;
     if (payload.names() != asked || (asked.tool && *asked.arguments != arguments)) {
         throw Error(ErrorCode::internal_error, "expected an edit to change arguments only, found another action");
     }

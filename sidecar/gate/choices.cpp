@@ -250,24 +250,28 @@ std::vector<Choice> request_choices(const Payload& payload, const ChoiceContext&
             }
         }
     };
-    if (const std::optional<std::vector<std::string>> fetch = paths_of_git_fetch(*action.path)) {
+    const bool is_pattern = action.path->find('*') != std::string_view::npos; // a rule with it would cover more
+    const bool plain = *action.port == 443 && !host->is_address;
+    const std::string at = plain ? host->name : *rule.host;
+    const std::optional<std::vector<std::string>> fetch = paths_of_git_fetch(*action.path);
+    if (fetch && !is_pattern) {
         rule.methods = {"GET", "POST"};
         rule.paths = *fetch;
         const std::string_view repository =
             std::string_view(fetch->front()).substr(0, fetch->front().size() - std::string_view("/info/refs").size());
-        offer_rule(fmt::format("git fetch, no push, of {}", visible_name(host->name + std::string(repository))),
+        offer_rule(fmt::format("git fetch, no push, of {}", visible_name(at + std::string(repository))),
                    {Scope::execution, wide, Scope::workspace});
-    } else {
+    } else if (!is_pattern) {
         rule.methods = {std::string(*action.method)};
         rule.paths = {folder_pattern(*action.path)};
-        offer_rule(fmt::format("{} {}", visible_name(*action.method), visible_name(host->name + rule.paths->front())),
+        offer_rule(fmt::format("{} {}", visible_name(*action.method), visible_name(at + rule.paths->front())),
                    {Scope::execution, wide});
     }
     rule.paths.reset();
     rule.methods = {"GET", "HEAD"};
-    offer_rule(fmt::format("read only (GET, HEAD) of {}", host->name), {Scope::execution, wide, Scope::workspace});
+    offer_rule(fmt::format("read only (GET, HEAD) of {}", at), {Scope::execution, wide, Scope::workspace});
     rule.methods.reset();
-    offer_rule(fmt::format("any request to {}", host->name), {wide});
+    offer_rule(fmt::format("any request to {}", at), {wide});
     return choices;
 }
 

@@ -112,6 +112,14 @@ bool is_complete(const Action& action) {
     return complete;
 }
 
+bool may_have_body(const HttpRequest& request) {
+    if (request.body || request.body_bytes) {
+        return request.body ? !request.body->empty() : *request.body_bytes > 0;
+    }
+    const bool usually_none = request.method == "GET" || request.method == "HEAD" || request.method == "WEBSOCKET";
+    return request.body_sha256.has_value() || !usually_none;
+}
+
 } // namespace
 
 bool requires_exact_payload(ActionKind kind, std::optional<Text> tool) {
@@ -224,6 +232,9 @@ Payload::Payload(const Action& action) : action_(&action) {
             names_.arguments = &value;
         }
     });
+    if (const auto* request = std::get_if<HttpRequest>(&action)) {
+        names_.has_other_body = names_.arguments == nullptr && may_have_body(*request);
+    }
 }
 
 } // namespace cellgate::gate

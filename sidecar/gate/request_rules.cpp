@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
+#include <cstddef>
 
 namespace cellgate::gate {
 
@@ -35,11 +37,24 @@ void check_list_size(std::size_t size, const char* name) {
     }
 }
 
+// Whether it is USER:PASSWORD, of which each may be a secret.
+bool has_user(std::string_view value) {
+    for (std::size_t at = value.find(':'); at != std::string_view::npos; at = value.find(':', at + 1)) {
+        if (!value.substr(0, at + 1).ends_with(reference_begin)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void check_injection(const Injection& injection) {
     const bool named = injection.as == InjectionAs::header || injection.as == InjectionAs::query;
     if (named != injection.name.has_value() || (named && !is_http_token(*injection.name))) {
         refuse_request_part("expected the name of a header or of a parameter of the query where the secret goes there, "
                             "and else none");
+    }
+    if (injection.as == InjectionAs::basic && !has_user(injection.value)) {
+        refuse_request_part("expected USER:PASSWORD where a secret goes in as basic, found no colon");
     }
     const std::string& value = injection.value;
     const bool printable = std::all_of(value.begin(), value.end(), [](char c) { return c >= ' ' && c != '\x7f'; });
@@ -83,12 +98,49 @@ Match match_method(const std::vector<std::string>& methods, std::string_view met
     return best;
 }
 
+std::string percent_decoded(std::string_view text) {
+    std::string out;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        unsigned char byte = 0;
+        const char* const end = text.data() + std::min(at + 3, text.size());
+        if (text[at] == '%' && end - text.data() == static_cast<std::ptrdiff_t>(at + 3) &&
+            std::from_chars(text.data() + at + 1, end, byte, 16).ptr == end) {
+            out += static_cast<char>(byte);
+            at += 2;
+        } else {
+            out += text[at];
+        }
+    }
+    return out;
+}
+
+// As a server may read it that ignores case and a last slash.
+std::string loosely_read(std::string text) {
+    std::transform(text.begin(), text.end(), text.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    if (text.size() > 1 && text.ends_with('/')) {
+        text.pop_back();
+    }
+    return text;
+}
+
 Match match_path(const std::vector<std::string>& patterns, std::string_view path) {
+    if (!is_read_alike(path)) {
+        return Match::unclear;
+    }
+    const std::string decoded = percent_decoded(path);
+    const std::string loose = loosely_read(decoded);
     Match best = Match::no;
     for (const std::string& pattern : patterns) {
-        best = std::max(best, glob_match(path, pattern));
+        const std::string decoded_pattern = percent_decoded(pattern);
+        const Match as_sent = glob_match(path, pattern);
+        const Match as_decoded = glob_match(decoded, decoded_pattern);
+        if (as_sent == Match::yes && as_decoded == Match::yes) {
+            return Match::yes;
+        }
+        best = std::max({best, as_sent, as_decoded, glob_match(loose, loosely_read(decoded_pattern))});
     }
-    return is_read_alike(path) ? best : Match::unclear;
+    return std::min(best, Match::unclear);
 }
 
 } // namespace
@@ -104,6 +156,9 @@ void check_request_parts(const Rule& rule) {
     }
     if (!rule.host && !rule.payload_hash) {
         refuse_request_part("expected a rule about requests to name the host, found none");
+    }
+    if (rule.arguments && rule.effect == Effect::inspect) {
+        refuse_request_part("expected no conditions on the body in a rule that inspects, found some");
     }
     if (rule.inject && rule.effect != Effect::inspect) {
         refuse_request_part("expected inject only in a rule that inspects, found it in another");
@@ -156,6 +211,8 @@ std::string request_words(const Rule& rule) {
                                      [&rule](const auto& each) { return each.first == rule.inject->as; });
         words += fmt::format(" with {} as {}", visible_name(rule.inject->value), as->second);
         words += rule.inject->name ? " " + visible_name(*rule.inject->name) : std::string();
+        words +=
+            rule.inject->variable ? fmt::format(" (a placeholder is in {})", *rule.inject->variable) : std::string();
     }
     return words;
 }

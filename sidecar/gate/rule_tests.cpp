@@ -73,7 +73,7 @@ void check_tests(const Rule& rule) {
         refuse_tests("expected tests in match or noMatch, found none");
     }
     if (rule.kind == ActionKind::network || rule.kind == ActionKind::install || rule.kind == ActionKind::server) {
-        refuse_tests("expected tests only in a rule about tools, found them in one of another kind");
+        refuse_tests("expected tests only in a rule about tools or requests, found them in one of another kind");
     }
     check_list("match", rule.tests->match);
     check_list("noMatch", rule.tests->no_match);

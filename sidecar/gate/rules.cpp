@@ -249,7 +249,12 @@ Match matches(const Rule& rule, const Payload& payload, PathSnapshot& paths) {
         return Match::no;
     }
     const Match request = match_request(rule, names);
-    return request == Match::no ? request : std::min(request, match_arguments(rule, names.arguments, paths).match);
+    if (request == Match::no) {
+        return request;
+    }
+    // A body that is not read as we read JSON may mean to its server what the condition is about.
+    const bool unread = names.has_other_body && rule.arguments && !rule.arguments->empty();
+    return std::min(request, unread ? Match::unclear : match_arguments(rule, names.arguments, paths).match);
 }
 
 ArgumentsMatch match_arguments(const Rule& rule, const RawJson* arguments, PathSnapshot& paths) {

@@ -74,6 +74,25 @@ std::optional<protocol::Matcher> matcher_for(const std::vector<std::string>& val
     return matcher;
 }
 
+// The methods of the requests, and their paths, or the folder of them where they are too many to list.
+void limit_to_requests(protocol::RuleSpec& rule, const std::vector<protocol::Action>& requests) {
+    std::set<std::string> methods;
+    std::set<std::string> paths;
+    for (const protocol::Action& request : requests) {
+        methods.insert(request.method.value_or("GET"));
+        paths.insert(request.path.value_or("/"));
+    }
+    rule.methods.emplace(methods.begin(), methods.end());
+    rule.paths.emplace(paths.begin(), paths.end());
+    if (rule.paths->size() > max_listed_values) {
+        const std::string first = *paths.begin();
+        const std::string last = *paths.rbegin(); // sorted: what both begin with, all do
+        const auto common = std::mismatch(first.begin(), first.end(), last.begin(), last.end()).first;
+        const std::string start(first.begin(), common);
+        rule.paths = {start.substr(0, start.rfind('/') + 1) + "**"};
+    }
+}
+
 } // namespace
 
 protocol::RuleSpec suggested_rule(const std::vector<protocol::Action>& actions) {
@@ -83,7 +102,8 @@ protocol::RuleSpec suggested_rule(const std::vector<protocol::Action>& actions) 
                each.host == first.host && each.port == first.port;
     });
     if (!alike || (!first.tool && !first.host)) {
-        throw Error(ErrorCode::rule_invalid, "expected calls of one tool, or connections to one host and port",
+        throw Error(ErrorCode::rule_invalid,
+                    "expected calls of one tool, or connections or requests to one host and port",
                     "choose fewer of them");
     }
     protocol::RuleSpec rule;
@@ -91,6 +111,10 @@ protocol::RuleSpec suggested_rule(const std::vector<protocol::Action>& actions) 
     rule.kind = first.kind;
     if (first.host) {
         rule.host = first.port ? fmt::format("{}:{}", *first.host, *first.port) : *first.host;
+        if (first.kind == protocol::ActionKind::request) {
+            rule.server = first.server;
+            limit_to_requests(rule, actions);
+        }
         return rule;
     }
     rule.server = first.server;

@@ -3,11 +3,13 @@
 #include "base/encoding.hpp"
 #include "base/escape_unprintable.hpp"
 #include "base/time_span.hpp"
+#include "request_rule_text.hpp"
 #include "tools/config.hpp"
 
 #include <fmt/format.h>
 
 #include <optional>
+#include <stdexcept>
 
 namespace cellgate::tools {
 
@@ -50,15 +52,44 @@ class RuleReader {
         rule.kind = *rule.server == host_server_name ? protocol::ActionKind::host : protocol::ActionKind::tool;
         while (skip_spaces()) {
             if (!option(rule)) {
-                std::string pointer = this->pointer();
-                protocol::Matcher matcher = this->matcher(pointer);
-                if (!rule.arguments) {
-                    rule.arguments.emplace();
-                }
-                if (!rule.arguments->emplace(std::move(pointer), std::move(matcher)).second) {
-                    throw invalid("it names an argument twice");
-                }
+                const bool quoted = rest_.starts_with('"');
+                condition(rule, text_until("= "), quoted);
             }
+        }
+        return rule;
+    }
+
+    // What follows `request `.
+    protocol::RuleSpec request(protocol::Effect effect) {
+        example_ = effect == protocol::Effect::inspect ? "inspect request api.github.com --bearer ${secret:TOKEN}"
+                                                       : "request api.github.com GET,HEAD /repos/**";
+        protocol::RuleSpec rule;
+        rule.effect = effect;
+        rule.kind = protocol::ActionKind::request;
+        skip_spaces();
+        rule.host = text_until(" ");
+        if (rule.host->empty()) {
+            throw invalid("it names no host");
+        }
+        std::string methods;
+        protocol::Injection injection;
+        while (skip_spaces()) {
+            if (!option(rule) && !injection_option(injection)) {
+                part_of_request(rule, methods);
+            }
+        }
+        if (!methods.empty()) {
+            described([&] { take_methods(rule, methods); });
+        }
+        if (injection.variable && injection.value.empty()) {
+            throw invalid("--variable comes with what is put in, such as --bearer ${secret:NAME}");
+        }
+        if (!injection.value.empty()) {
+            if (effect != protocol::Effect::inspect) {
+                throw invalid("only a rule that inspects puts a secret in: inspect request HOST --bearer "
+                              "${secret:NAME}");
+            }
+            rule.inject = std::move(injection);
         }
         return rule;
     }
@@ -99,6 +130,50 @@ class RuleReader {
         return !rest_.empty();
     }
 
+    // The methods, a path, or a condition on the body.
+    void part_of_request(protocol::RuleSpec& rule, std::string& methods) {
+        const bool quoted = rest_.starts_with('"');
+        std::string word = text_until("= ");
+        if (rest_.starts_with('=')) {
+            condition(rule, word, quoted);
+        } else if (quoted || word.starts_with('/') || word.starts_with('*')) {
+            if (!rule.paths) {
+                rule.paths.emplace();
+            }
+            rule.paths->push_back(std::move(word));
+        } else if (methods.empty() && !rule.paths && !rule.arguments) {
+            methods = std::move(word);
+        } else {
+            throw invalid(fmt::format("{} is no path, which begins with /, and no condition on the body",
+                                      escape_unprintable(word)));
+        }
+    }
+
+    bool injection_option(protocol::Injection& injection) {
+        const std::string_view name = rest_.substr(0, std::min(rest_.find(' '), rest_.size()));
+        if (!name.starts_with("--") || name.find('=') != std::string_view::npos) {
+            return false;
+        }
+        rest_.remove_prefix(name.size());
+        skip_spaces();
+        std::string value = text_until(" ");
+        described([&] {
+            if (!take_injection(injection, name, std::move(value))) {
+                throw std::invalid_argument(fmt::format("{} is no option of it", escape_unprintable(name)));
+            }
+        });
+        return true;
+    }
+
+    template <class Take>
+    void described(const Take& take) const {
+        try {
+            take();
+        } catch (const std::invalid_argument& problem) {
+            throw invalid(problem.what());
+        }
+    }
+
     // Takes an option. An argument of the same name has a `=` behind it.
     bool option(protocol::RuleSpec& rule) {
         if (takes("--uses ")) {
@@ -122,8 +197,7 @@ class RuleReader {
 
     Error invalid(const std::string& why) const {
         return Error(ErrorCode::rule_invalid,
-                     fmt::format("expected a rule like SERVER/TOOL or SERVER/TOOL ARGUMENT=under:DIR, found \"{}\": {}",
-                                 escape_unprintable(text_), why),
+                     fmt::format("expected a rule like {}, found \"{}\": {}", example_, escape_unprintable(text_), why),
                      "see --allow in `cellgate run --help`");
     }
 
@@ -166,10 +240,20 @@ class RuleReader {
         return tool;
     }
 
-    // The argument before `=`, which is taken, too; the pointer to all of them if there is no name.
-    std::string pointer() {
-        const bool quoted = rest_.starts_with('"');
-        const std::string name = text_until("= ");
+    // A condition whose name was read.
+    void condition(protocol::RuleSpec& rule, const std::string& name, bool quoted) {
+        std::string pointer = this->pointer(name, quoted);
+        protocol::Matcher matcher = this->matcher(pointer);
+        if (!rule.arguments) {
+            rule.arguments.emplace();
+        }
+        if (!rule.arguments->emplace(std::move(pointer), std::move(matcher)).second) {
+            throw invalid("it names an argument twice");
+        }
+    }
+
+    // To the argument before `=`, which is taken; to all of them if there is no name.
+    std::string pointer(const std::string& name, bool quoted) {
         if (!rest_.starts_with('=')) {
             throw invalid("a condition is ARGUMENT=VALUE");
         }
@@ -226,6 +310,7 @@ class RuleReader {
     const std::string& text_;
     std::string_view rest_;
     const WallTime now_;
+    std::string_view example_ = "SERVER/TOOL or SERVER/TOOL ARGUMENT=under:DIR";
 };
 
 // JSON without white space whose strings hold visible characters alone.
@@ -295,7 +380,8 @@ std::optional<std::string> argument_name(std::string_view pointer) {
 }
 
 protocol::RuleSpec parse_allow_rule(const std::string& text, WallTime now) {
-    return RuleReader(text, now).call();
+    RuleReader reader(text, now);
+    return reader.takes("request ") ? reader.request(protocol::Effect::allow) : reader.call();
 }
 
 protocol::RuleSpec parse_rule(const std::string& text, WallTime now) {
@@ -308,10 +394,18 @@ protocol::RuleSpec parse_rule(const std::string& text, WallTime now) {
     const auto effect =
         std::find_if(effects.begin(), effects.end(), [&](const auto& each) { return each.second == word; });
     if (effect == effects.end()) {
-        throw Error(
-            ErrorCode::rule_invalid,
-            fmt::format("expected a rule that begins with allow, ask or deny, found \"{}\"", escape_unprintable(text)),
-            "such as: deny filesystem/move_file");
+        throw Error(ErrorCode::rule_invalid,
+                    fmt::format("expected a rule that begins with allow, ask, deny or inspect, found \"{}\"",
+                                escape_unprintable(text)),
+                    "such as: deny filesystem/move_file");
+    }
+    if (reader.takes("request ")) {
+        return reader.request(effect->first);
+    }
+    if (effect->first == protocol::Effect::inspect) {
+        throw Error(ErrorCode::rule_invalid,
+                    fmt::format("expected requests in a rule that inspects, found \"{}\"", escape_unprintable(text)),
+                    "such as: inspect request api.github.com");
     }
     if (reader.takes("network ")) {
         rule.kind = protocol::ActionKind::network;
@@ -337,6 +431,14 @@ std::string allow_rule_for(const std::string& server, const std::string& tool, c
         rule += fmt::format(" {}={}", spelled(name), spelled_value(value));
     }
     return rule;
+}
+
+std::string allow_rule_for_request(const protocol::Action& request) {
+    const std::string host = fmt::format("{}:{}", *request.host, request.port.value_or(443));
+    constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.@+,/";
+    const bool as_it_is = request.path->find_first_not_of(plain) == std::string::npos;
+    return fmt::format("request {} {} {}", host, *request.method,
+                       as_it_is ? *request.path : json_string(*request.path));
 }
 
 } // namespace cellgate::tools

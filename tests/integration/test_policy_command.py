@@ -98,6 +98,29 @@ class PolicyCommand(CliTest):
         self.assertIn("noMatch[0]", said)
         self.assertNotEqual(self.call({"s": "data/a"}, "deny"), "allowed")
 
+    def test_rules_about_requests_are_added_tried_and_listed(self):
+        inspecting = self.policy("add", "inspect request api.example.org", "--header", "X-Key: ${secret:TOKEN}",
+                                 "--variable", "API_TOKEN")
+        self.assertEqual(inspecting.returncode, 0, inspecting.stderr)
+        self.assertIn("inspect request to api.example.org", inspecting.stdout)
+        self.assertIn("it decides nothing", inspecting.stdout)
+        self.assertEqual(self.policy("add", "allow request api.example.org read-only /repos/**").returncode, 0)
+        self.assertEqual(self.policy("add", "deny request api.example.org POST /graphql query=glob:**mutation**").returncode, 0)
+        listed = self.policy("list").stdout
+        for line in ('inspect  request api.example.org --header "X-Key: ${secret:TOKEN}" --variable API_TOKEN  (workspaceStore)',
+                     "allow  request api.example.org GET,HEAD /repos/**  (workspaceStore)",
+                     "deny  request api.example.org POST /graphql query=glob:**mutation**  (workspaceStore)"):
+            self.assertIn(line, listed)
+        for action, effect in (("GET /repos/x?page=2", "allow"), ("GET /repos/../x", "ask"), ("DELETE /repos/x", "ask"),
+                               ('POST /graphql query="mutation { a/b }"', "deny"), ("POST /graphql query=x", "ask")):
+            self.assertTrue(self.policy("test", f"request api.example.org {action}").stdout.startswith(f"{effect}: "), action)
+        for rule, problem in (("allow request api.example.org get", "in capitals"),
+                              ("allow request api.example.org --bearer ${secret:T}", "only a rule that inspects"),
+                              ("inspect network api.example.org", "inspect request")):
+            refused = self.policy("add", rule)
+            self.assertEqual(refused.returncode, 1)
+            self.assertIn(problem, refused.stderr)
+
     def test_arguments_whose_names_have_slashes_are_tried(self):
         self.assertEqual(self.policy("add", 'deny odd/tool a/b~c=1').returncode, 0)
         self.assertIn("a/b~c=1", self.policy("list").stdout)

@@ -91,6 +91,40 @@ local function run(id)
   return { executionId = id, sessionId = "default" }
 end
 
+it("record: requests, and rules about them, are in words", function()
+  start({
+    entry(0, "action.decided", { number = 9, decision = "deny", by = "user", reason = "no", display = {}, action = {
+      kind = "request",
+      host = "x.org",
+      port = 8080,
+      tls = false,
+      method = "POST",
+      path = "/graphql",
+    } }),
+    entry(1, "policy.added", { rule = {
+      effect = "inspect",
+      kind = "request",
+      host = "x.org",
+      inject = { as = "header", name = "X-Key", value = "${secret:KEY}", variable = "KEY" },
+      source = "userStore",
+    } }),
+    entry(2, "policy.added", { rule = {
+      effect = "allow",
+      kind = "request",
+      host = "x.org",
+      methods = { "GET", "HEAD" },
+      paths = { "/repos/**", "/user" },
+      source = "userStore",
+    } }),
+  })
+  open()
+  wait_rows({
+    "rule added: allow GET, HEAD x.org/repos/** and /user   always",
+    "rule added: inspect requests to x.org, with ${secret:KEY} as header X-Key, and a placeholder in KEY   always",
+    "denied: POST http://x.org:8080/graphql",
+  })
+end)
+
 it("record: entries say in words what happened, newest first", function()
   start({
     entry(0, "session.created", { kernel = { name = "python3" }, sandbox = "bwrap" }),

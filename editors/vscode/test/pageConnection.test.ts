@@ -77,7 +77,7 @@ test("what is edited is the text that cellgate laid out, and a call without one 
     for (const id of ["a", "b"]) await view.connection.take({ type: "edit", id });
     assert.deepEqual(view.received, [
         { type: "editor", id: "a", text: editText, outline: [] },
-        { type: "refused", ids: ["b"], text: "there are no arguments to edit" },
+        { type: "refused", ids: ["b"], text: "this cannot be edited" },
     ]);
     assert.deepEqual([itemFor("a", "a", { editText }), itemFor("b", "b", { editText: undefined })].map(({ editable }) => editable), [true, false]);
 });

@@ -84,6 +84,25 @@ gate::Connection connection_of_server() {
     return made;
 }
 
+gate::HttpRequest http_request() {
+    gate::HttpRequest made;
+    made.server = "files";
+    made.tls = true;
+    made.host = "api.example.org";
+    made.port = 443;
+    made.method = "POST";
+    made.path = "/repos/ada";
+    made.query = "draft=1";
+    made.request_headers = Texts{"accept: */*"};
+    made.secrets = Texts{"TOKEN"};
+    made.body_bytes = 7;
+    made.body_sha256 = "ab";
+    made.body = "a=1&b=2";
+    made.program = "curl";
+    made.server_identity = "si";
+    return made;
+}
+
 gate::Install install() {
     gate::Install made;
     made.command = {"/usr/bin/pip", "install", "numpy"};
@@ -205,6 +224,12 @@ TEST_CASE("each member of an action is shown, sent and counted, and hashed unles
     check_each_member(kernel);
     check_each_member(connection_of_server());
     check_each_member(install_with_index());
+    gate::HttpRequest text = http_request(); // which is shown in place of its length
+    text.body_bytes.reset();
+    CHECK(gate::payload_hash(text) != gate::payload_hash(http_request()));
+    gate::HttpRequest bytes = http_request();
+    bytes.body.reset();
+    CHECK(gate::display_lines(bytes) != gate::display_lines(http_request()));
 
     gate::ServerStart other_file = sandboxed_start();
     change(other_file.settings->file);
@@ -223,8 +248,9 @@ TEST_CASE("what the decision history keeps of an action names it, and has no pay
 }
 
 TEST_CASE("an action that a client asks about is read as it was sent") {
-    const std::vector<Action> all{tool_call(),    host_call(),  server_start(),         sandboxed_start(),
-                                  kernel_start(), connection(), connection_of_server(), install()};
+    const std::vector<Action> all{http_request(),    tool_call(),    host_call(),  server_start(),
+                                  sandboxed_start(), kernel_start(), connection(), connection_of_server(),
+                                  install()};
     for (const Action& action : all) {
         const protocol::Action sent = gate::to_protocol(action);
         const Action read = gate::from_protocol(sent);
@@ -249,6 +275,8 @@ TEST_CASE("an action without a text that its kind needs is not complete") {
     CHECK_FALSE(is_refused(connection()));
     CHECK(is_refused(gate::ToolCall()));
     CHECK(is_refused(gate::Connection()));
+    CHECK_FALSE(is_refused(http_request()));
+    CHECK(is_refused(gate::HttpRequest()));
     CHECK(is_refused(gate::Install()));
     gate::ToolCall anonymous = tool_call();
     anonymous.tool_identity.clear();

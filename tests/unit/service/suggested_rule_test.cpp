@@ -56,3 +56,23 @@ TEST_CASE("connections to one host make a rule, and what has nothing alike is re
     CHECK_THROWS_AS(suggested_rule({connection, other}), Error);
     CHECK_THROWS_AS(suggested_rule({call("{}"), call("{}", "write")}), Error);
 }
+
+TEST_CASE("requests to one host make a rule of their methods and paths") {
+    const auto request = [](const std::string& method, const std::string& path) {
+        protocol::Action action;
+        action.kind = protocol::ActionKind::request;
+        action.host = "api.example.org";
+        action.port = 443;
+        action.method = method;
+        action.path = path;
+        return action;
+    };
+    CHECK(to_json(suggested_rule({request("POST", "/b"), request("GET", "/a"), request("GET", "/b")})) ==
+          R"({"effect":"allow","kind":"request","host":"api.example.org:443","methods":["GET","POST"],)"
+          R"("paths":["/a","/b"]})");
+    std::vector<protocol::Action> many;
+    for (int i = 0; i < 11; ++i) {
+        many.push_back(request("GET", "/repos/ada/plan" + std::to_string(i)));
+    }
+    CHECK(suggested_rule(many).paths == std::vector<std::string>{"/repos/ada/**"});
+}

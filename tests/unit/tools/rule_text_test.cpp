@@ -188,6 +188,92 @@ TEST_CASE("every kind of rule has a short form") {
     }
 }
 
+TEST_CASE("a rule about requests names a host, and as much of the requests as it likes") {
+    CHECK(to_json(parse_rule("allow request api.github.com")) ==
+          R"({"effect":"allow","kind":"request","host":"api.github.com"})");
+    CHECK(to_json(parse_rule("deny request api.github.com:443 DELETE,PUT /repos/** \"/a b=c\" --expires 90m")) ==
+          R"({"effect":"deny","kind":"request","host":"api.github.com:443","methods":["DELETE","PUT"],)"
+          R"("paths":["/repos/**","/a b=c"],"expiresAt":"2026-01-05T10:30:00.000Z"})");
+    CHECK(to_json(parse_rule("ask request api.github.com POST /graphql query=glob:**mutation** /a/b=1")) ==
+          R"({"effect":"ask","kind":"request","arguments":{"/a/b":{"equals":1},"/query":{"glob":"**mutation**"}},)"
+          R"("host":"api.github.com","methods":["POST"],"paths":["/graphql"]})");
+    CHECK(to_json(parse_rule("allow request a.org read-only --uses 3")) ==
+          R"({"effect":"allow","kind":"request","host":"a.org","methods":["GET","HEAD"],"uses":3})");
+    CHECK(to_json(parse_rule("allow request a.org /x")) ==
+          R"({"effect":"allow","kind":"request","host":"a.org","paths":["/x"]})");
+    CHECK(to_json(parse_rule("allow request github.com git-fetch /ada/plan.git")) ==
+          R"({"effect":"allow","kind":"request","host":"github.com","methods":["GET","POST"],)"
+          R"("paths":["/ada/plan.git/info/refs","/ada/plan.git/git-upload-pack"]})");
+    CHECK(to_json(parse_rule("allow request github.com git-fetch")) ==
+          R"({"effect":"allow","kind":"request","host":"github.com","methods":["GET","POST"],)"
+          R"("paths":["/**/info/refs","/**/git-upload-pack"]})");
+    CHECK(to_json(parse_allow_rule("request a.org GET /x")) ==
+          R"({"effect":"allow","kind":"request","host":"a.org","methods":["GET"],"paths":["/x"]})");
+    CHECK(parse_allow_rule("\"request\"/tool").server == "request");
+}
+
+TEST_CASE("a rule that inspects says what is put in, and where") {
+    const auto injected = [](const std::string& options) {
+        return to_json(parse_rule("inspect request a.org " + options).inject.value());
+    };
+    CHECK(to_json(parse_rule("inspect request a.org")) == R"({"effect":"inspect","kind":"request","host":"a.org"})");
+    CHECK(injected("--bearer ${secret:T}") == R"({"as":"bearer","value":"${secret:T}"})");
+    CHECK(injected("--variable T --basic ada:${secret:T}") ==
+          R"({"as":"basic","value":"ada:${secret:T}","variable":"T"})");
+    CHECK(injected(R"(GET /x --header "X-Key: ${secret:T}")") ==
+          R"({"as":"header","name":"X-Key","value":"${secret:T}"})");
+    CHECK(injected("--query key=${secret:T}") == R"({"as":"query","name":"key","value":"${secret:T}"})");
+}
+
+TEST_CASE("what is wrong with a rule about requests is said, with an example") {
+    const auto problem = [](const std::string& text) -> std::string {
+        try {
+            parse_rule(text);
+        } catch (const Error& error) {
+            return error.message + " " + error.hint;
+        }
+        return "accepted";
+    };
+    for (const auto& [text, expected] : std::vector<std::pair<std::string, std::string>>{
+             {"allow request  ", "names no host"},
+             {"allow request a.org get /x", "in capitals, such as GET,HEAD"},
+             {"allow request a.org readonly", "read-only or git-fetch"},
+             {"allow request a.org GET,", "in capitals"},
+             {"allow request a.org GET POST", "POST is no path"},
+             {"allow request a.org /x GET", "GET is no path"},
+             {"allow request a.org a=1 a=2", "an argument twice"},
+             {"allow request a.org --bearer ${secret:T}", "only a rule that inspects"},
+             {"inspect request a.org --bearer", "a value with a secret"},
+             {"inspect request a.org --bearer hunter2", "a value with a secret"},
+             {"inspect request a.org --header ${secret:T}", "--header \"X-Key: ${secret:NAME}\""},
+             {"inspect request a.org --query ${secret:T}", "--query key=${secret:NAME}"},
+             {"inspect request a.org --bearer ${secret:T} --basic a:${secret:T}", "puts in one secret"},
+             {"inspect request a.org --token ${secret:T}", "--token is no option"},
+             {"inspect request a.org --variable T", "--variable comes with"},
+             {"inspect network a.org", "inspect request api.github.com"},
+             {"inspect fs/read", "inspect request api.github.com"}}) {
+        CAPTURE(text);
+        CAPTURE(problem(text));
+        CHECK(problem(text).find(expected) != std::string::npos);
+        CHECK(problem(text).find("request api.github.com") != std::string::npos);
+    }
+}
+
+TEST_CASE("the rule for a request that was denied is read again") {
+    protocol::Action action;
+    action.kind = protocol::ActionKind::request;
+    action.host = "api.example.org";
+    action.port = 443;
+    action.method = "POST";
+    for (const char* path : {"/repos/ada/plan", "/a b=\"c\"", "/a=b", "/%20(x)"}) {
+        action.path = path;
+        const protocol::RuleSpec rule = parse_allow_rule(tools::allow_rule_for_request(action));
+        CHECK(rule.host == "api.example.org:443");
+        CHECK(rule.methods == std::vector<std::string>{"POST"});
+        CHECK(rule.paths == std::vector<std::string>{path});
+    }
+}
+
 TEST_CASE("a rule ends after so many uses, or after a time, and an argument may be called the same") {
     CHECK(to_json(parse_rule("allow notes/add a=1 --uses 10 --expires 12h")) ==
           R"({"effect":"allow","kind":"tool","server":"notes","tool":"add","arguments":{"/a":{"equals":1}},)"

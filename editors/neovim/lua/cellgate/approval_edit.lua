@@ -1,5 +1,5 @@
--- `approval_edit` is a buffer with the arguments of one call as JSON. A `:w` that is typed there allows the call with
--- the arguments as they are then.
+-- `approval_edit` is a buffer with the arguments of one call, or with one request, as JSON. A `:w` that is typed there
+-- allows it as it is written then.
 local approvals = require("cellgate.approvals")
 local notify = require("cellgate.notify")
 local rpc = require("cellgate.rpc")
@@ -90,7 +90,7 @@ local function listen(edit)
   })
 end
 
---- Opens the arguments of a call.
+--- Opens the arguments of a call, or a request.
 ---@param item cellgate.PendingApproval
 ---@param changed fun() called when the buffer was opened, and when it has gone
 ---@param written? string[] what the user wrote already; absent: the arguments that came
@@ -98,7 +98,7 @@ end
 function M.open(item, changed, written)
   local arguments = item.approval.editText
   if not arguments then
-    return "this has no arguments to change"
+    return "this cannot be changed"
   end
   local name = "edit/" .. item.tag
   local known = scratch.find(name)
@@ -128,7 +128,7 @@ function M.open(item, changed, written)
     -- So that commands which write only what was changed do.
     vim.bo[buffer].modified = true
   else
-    notify.show(("#%s: :w allows the call with these arguments, :q! answers nothing"):format(item.tag))
+    notify.show(("#%s: :w allows the call as it is here, :q! answers nothing"):format(item.tag))
   end
 end
 

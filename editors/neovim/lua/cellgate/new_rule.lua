@@ -20,6 +20,9 @@ end
 ---@param preview PolicyPreviewResult
 ---@return string
 function M.preview_words(rule, preview)
+  if rule.effect == "inspect" then
+    return "it decides nothing; each request to the host is then judged by itself"
+  end
   if preview.allowed + preview.denied == 0 then
     return "it covers no action of the last 30 days"
   end

@@ -3,18 +3,53 @@ local text = require("cellgate.text")
 
 local M = {}
 
+-- "GET, HEAD api.example.org/repos/**", "requests to api.example.org, with ${secret:TOKEN} as bearer"
+local function requests(rule)
+  local paths = rule.paths or {}
+  local first = paths[1] or ""
+  local places = { (rule.host or "any host") .. (first:match("^[^/]") and " " or "") .. first }
+  vim.list_extend(places, paths, 2)
+  local words = (rule.methods and table.concat(rule.methods, ", ") .. " " or "requests to ")
+    .. table.concat(places, " and ")
+  local inject = rule.inject
+  if inject then
+    words = ("%s, with %s as %s%s"):format(words, inject.value, inject.as, inject.name and " " .. inject.name or "")
+    words = words .. (inject.variable and ", and a placeholder in " .. inject.variable or "")
+  end
+  return words .. (rule.server and " for " .. rule.server or "")
+end
+
+--- A request: "POST https://api.example.org/graphql".
+---@param action Action
+---@return string
+function M.request(action)
+  local socket = action.method == "WEBSOCKET"
+  local tls = action.tls ~= false
+  local usual = not action.port or action.port == (tls and 443 or 80)
+  return ("%s %s%s://%s%s%s"):format(
+    socket and "open" or action.method,
+    socket and "ws" or "http",
+    tls and "s" or "",
+    action.host,
+    usual and "" or ":" .. action.port,
+    action.path
+  )
+end
+
 --- A rule, as the command line writes it where it can.
 ---@param rule Rule
 ---@return string
 function M.rule(rule)
   local words = { rule.effect }
   local what = {}
-  if rule.server or rule.tool then
+  if rule.kind == "request" then
+    what[#what + 1] = requests(rule)
+  elseif rule.server or rule.tool then
     what[#what + 1] = (rule.server or "*") .. "/" .. (rule.tool or "*")
   elseif rule.kind then
     what[#what + 1] = rule.kind
   end
-  if rule.host then
+  if rule.host and rule.kind ~= "request" then
     what[#what + 1] = rule.host
   end
   for pointer, matcher in vim.spairs(rule.arguments or {}) do
@@ -87,7 +122,8 @@ end
 function M.decision(past, time, became)
   local words = vim.list_extend({}, past.display)
   if past.edited then
-    words[#words + 1] = "(a user changed the arguments)"
+    local request = past.action and past.action.kind == "request"
+    words[#words + 1] = request and "(a user changed the request)" or "(a user changed the arguments)"
   end
   if not past.action then
     words[#words + 1] = "(its payload was too large to keep)"

@@ -18,6 +18,8 @@ local function subject(past)
   local action = past.action
   if not action then
     return past.display[1]
+  elseif action.kind == "request" then
+    return policy_words.request(action)
   elseif action.tool then
     return ("%s of %s"):format(action.tool, action.server)
   elseif action.host then

@@ -37,7 +37,7 @@ export function answerOf(claims: Claims, { nonce, approvals }: Pick<PageState, "
     }
     if (decision !== "allow") throw new Error("neither yes nor no was answered");
     if (typeof claims.arguments === "string") {
-        if (asked.length !== 1) throw new Error("edited arguments answer one call");
+        if (asked.length !== 1) throw new Error("an edit answers one call");
         checkEdited(claims.arguments);
         return { approvalIds: ids, decision, argumentsText: claims.arguments };
     }

@@ -1,5 +1,5 @@
-// `checkEdited` reports what is wrong with edited arguments while they are typed. An Error says why the text is no arguments
-// at all. cellgate gets the text itself and judges the rest: whether a name is given twice, and what the tool takes.
+// `checkEdited` reports what is wrong with edited arguments, or with an edited request, while they are typed. An Error says
+// why the text is neither. cellgate gets the text itself and judges the rest: whether a name is given twice, and what the tool takes.
 
 export function checkEdited(text: string): void {
     let value: unknown;
@@ -8,7 +8,7 @@ export function checkEdited(text: string): void {
     } catch (error) {
         throw new Error(`not JSON: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
     }
-    if (typeof value !== "object" || value === null || Array.isArray(value)) throw new Error("expected an object of arguments: { … }");
+    if (typeof value !== "object" || value === null || Array.isArray(value)) throw new Error("expected an object: { … }");
     // Half of a surrogate pair cannot be sent.
     if (/\p{Surrogate}/u.test(text)) throw new Error("not Unicode: it has half of a character");
 }

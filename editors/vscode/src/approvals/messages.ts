@@ -32,7 +32,7 @@ export interface ApprovalItem extends WaitingItem {
     readonly changes: readonly string[];
     readonly hints: readonly string[];
     readonly options: readonly Option[];
-    /** Its arguments can be changed. */
+    /** Its arguments, or the request, can be changed. */
     readonly editable: boolean;
 }
 

@@ -121,7 +121,7 @@ export class PageConnection implements Disposable {
     }
 
     private async edit(approval: Approval): Promise<void> {
-        if (approval.editText === undefined) throw new Error("there are no arguments to edit");
+        if (approval.editText === undefined) throw new Error("this cannot be edited");
         const schema = await this.host.schemaOf(approval);
         this.post({ type: "editor", id: approval.approvalId, text: approval.editText, outline: schema ? outlineOf(schema) : [] });
     }

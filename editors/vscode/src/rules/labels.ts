@@ -28,6 +28,8 @@ export function ruleText(rule: RuleSpec & Pick<Rule, "payloadHash">): string {
             return `start ${server === undefined ? "any tool server" : escapeUnprintable(server)}${exact}`;
         case "network":
             return `connect to ${host === undefined ? "any host" : escapeUnprintable(host)}${server === undefined ? "" : ` for ${escapeUnprintable(server)}`}${exact}`;
+        case "request":
+            return `${requestsText(rule)}${server === undefined ? "" : ` for ${escapeUnprintable(server)}`}${args}${exact}`;
         case "install":
             return `install packages${exact}`;
         case "tool":
@@ -36,6 +38,16 @@ export function ruleText(rule: RuleSpec & Pick<Rule, "payloadHash">): string {
         case undefined:
             return `anything${of}${args}${exact}`;
     }
+}
+
+/** "GET, HEAD api.example.org/repos/**", "requests to api.example.org, with ${secret:TOKEN} as bearer". */
+function requestsText({ host, methods, paths, inject }: RuleSpec): string {
+    const [first, ...others] = paths ?? [];
+    const where = `${host ?? "any host"}${first === undefined || first.startsWith("/") ? "" : " "}${first ?? ""}`;
+    const what = `${methods ? `${methods.join(", ")} ` : "requests to "}${[where, ...others].join(" and ")}`;
+    const secret = inject ? `, with ${inject.value} as ${inject.as}${inject.name === undefined ? "" : ` ${inject.name}`}` : "";
+    const variable = inject?.variable === undefined ? "" : `, and a placeholder in ${inject.variable}`;
+    return escapeUnprintable(`${what}${secret}${variable}`);
 }
 
 const matcherWords: Record<string, string> = { equals: "=", glob: "like", under: "under", in: "one of", lessThan: "less than" };
@@ -49,15 +61,25 @@ function argumentsText(matchers: ArgumentMatchers | undefined): string {
     return texts.length > 0 ? ` with ${texts.join(" and ")}` : "";
 }
 
-export function actionText({ kind, server, tool, host, port, command }: Action): string {
+export function actionText(action: Action): string {
+    const { kind, server, tool, host, port, command } = action;
+    if (kind === "request") return escapeUnprintable(requestText(action));
     if (tool !== undefined) return escapeUnprintable(`${tool} of ${server ?? ""}`);
     if (host !== undefined) return escapeUnprintable(`connect to ${host}${port === undefined ? "" : ` port ${port}`}`);
     if (kind === "server") return escapeUnprintable(`start ${server ?? ""}`);
     return escapeUnprintable(`${kind} ${(command ?? []).join(" ")}`);
 }
 
+/** "POST https://api.example.org/graphql" */
+function requestText({ method, host, port, path, tls = true }: Action): string {
+    const isSocket = method === "WEBSOCKET";
+    const scheme = `${isSocket ? "ws" : "http"}${tls ? "s" : ""}`;
+    const isUsual = port === undefined || port === (tls ? 443 : 80);
+    return `${isSocket ? "open" : (method ?? "")} ${scheme}://${host ?? ""}${isUsual ? "" : `:${port}`}${path ?? ""}`;
+}
+
 export function explanationText({ effect, reason, rule }: PolicyExplainResult): string {
-    const verdict = { allow: "would be allowed", ask: "would be asked about", deny: "would be denied" }[effect];
+    const verdict = { allow: "would be allowed", ask: "would be asked about", deny: "would be denied", inspect: "would be asked about" }[effect];
     return `${verdict}${rule ? ` by ${sourcedText(rule)}` : ""}: ${escapeUnprintable(reason)}`;
 }
 
@@ -103,7 +125,7 @@ export function pastDetails(past: PastDecision, became?: string): string[] {
         `${pastText(past)}: ${reason}`,
         ...(became === undefined ? [] : [became]),
         ...(agent === undefined ? [] : [`by agent ${agent}`]),
-        ...(edited ? ["A user changed the arguments."] : []),
+        ...(edited ? [action?.kind === "request" ? "A user changed the request." : "A user changed the arguments."] : []),
         ...(origin ? [`line ${origin.line + 1}, reported by the code: ${origin.text}`] : []),
         ...(action ? [] : ["Its payload was too large to keep."]),
     ];
@@ -122,6 +144,7 @@ const count = (number: number, what: string) => `${number} action${number === 1 
 
 /** What a rule would have done in the last 30 days. */
 export function previewText({ effect }: RuleSpec, { allowed, denied }: PolicyPreviewResult): string {
+    if (effect === "inspect") return "It decides nothing; each request to the host is then judged by itself.";
     if (allowed + denied === 0) return "It covers no action of the last 30 days.";
     const covers = `Of the last 30 days it covers ${count(allowed, "allowed")} and ${count(denied, "denied")}.`;
     if (effect === "allow" && denied > 0) return `${covers} It would have allowed what was denied.`;

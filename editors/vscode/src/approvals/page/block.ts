@@ -92,7 +92,7 @@ export class BlockView implements BlockOfPage {
     ) {
         this.title.id = newId();
         this.root.tabIndex = -1;
-        for (const [region, label] of [[this.common, "Arguments"], [this.changes, "Changes of the definition"]] as const) {
+        for (const [region, label] of [[this.common, "What is sent"], [this.changes, "Changes of the definition"]] as const) {
             region.tabIndex = 0;
             region.setAttribute("role", "region");
             region.setAttribute("aria-label", label);
@@ -174,7 +174,7 @@ export class BlockView implements BlockOfPage {
         area.value = text;
         area.rows = Math.min(20, text.split("\n").length + 1);
         area.spellcheck = false;
-        area.setAttribute("aria-label", "Arguments as JSON");
+        area.setAttribute("aria-label", "What is sent, as JSON");
         const verdict = element("p", "verdict");
         verdict.id = newId();
         verdict.setAttribute("role", "status");
@@ -185,7 +185,7 @@ export class BlockView implements BlockOfPage {
             editing.sent = this.root.classList.contains("sending");
         });
         const say = (problem: string | undefined) => {
-            verdict.textContent = problem ?? "These arguments will be sent in place of those above.";
+            verdict.textContent = problem ?? "This will be sent in place of what is above.";
             verdict.classList.toggle("wrong", problem !== undefined);
         };
         const check = () => {

@@ -134,6 +134,9 @@ class RuleReader {
     void part_of_request(protocol::RuleSpec& rule, std::string& methods) {
         const bool quoted = rest_.starts_with('"');
         std::string word = text_until("= ");
+        if (!quoted && word.starts_with('/') && word.find('?') != std::string::npos) {
+            word += text_until(" "); // of an action that is tried: no rule has a query
+        }
         if (rest_.starts_with('=')) {
             condition(rule, word, quoted);
         } else if (quoted || word.starts_with('/') || word.starts_with('*')) {

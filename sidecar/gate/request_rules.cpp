@@ -40,7 +40,7 @@ void check_list_size(std::size_t size, const char* name) {
 // Whether it is USER:PASSWORD, of which each may be a secret.
 bool has_user(std::string_view value) {
     for (std::size_t at = value.find(':'); at != std::string_view::npos; at = value.find(':', at + 1)) {
-        if (!value.substr(0, at + 1).ends_with(reference_begin)) {
+        if (!value.substr(0, at + 1).ends_with("${secret:")) {
             return true;
         }
     }

@@ -9,7 +9,8 @@ std::vector<std::string> allowed_hosts(gate::Gate& gate, const SandboxOwner& own
         for (protocol::Rule& rule : policy.rules) {
             const bool is_owners = (!rule.server || rule.server == owner.server) &&
                                    (!rule.session_id || rule.session_id == owner.session_id);
-            if (rule.effect == protocol::Effect::allow && rule.host && !rule.execution_id && is_owners) {
+            const bool may_allow = rule.effect == protocol::Effect::allow || rule.effect == protocol::Effect::inspect;
+            if (may_allow && rule.host && !rule.execution_id && is_owners) {
                 hosts.push_back(std::move(*rule.host));
             }
         }

@@ -47,7 +47,7 @@ class Connector {
     gate::Request request_for(gate::HttpRequest action, const ConnectionSource& source) const;
     // Why the request is refused whatever rules say: it has what stands for a secret, where no rule puts one in.
     std::optional<std::string> misplaced_secret(const RequestToJudge& request) const;
-    // For a request to this endpoint that was allowed. Throws Error{denied} when it cannot be had.
+    // For a request to this endpoint that was allowed. Throws Error{denied} when there is none.
     Task<std::string> secret_value(std::string name, Endpoint endpoint);
     // Throws Error{denied} unless `decision` allows it.
     void require_allowed(const Endpoint& endpoint, const gate::Decision& decision) const;

@@ -16,8 +16,8 @@ std::vector<std::string> secret_names(const std::vector<protocol::Injection>& in
 // Removes what the code sent in the places of the injections.
 void clear_places(RequestHead& head, const std::vector<protocol::Injection>& injections);
 
-// The places were cleared. `values`: of all their secrets, by name. Throws Error{denied} for a value that cannot stand
-// in a header.
+// The places were cleared. `values`: of all their secrets, by name. Throws Error{denied} for a value that no
+// header can have.
 void inject(RequestHead& head, const std::vector<protocol::Injection>& injections,
             const std::map<std::string, std::string>& values);
 

@@ -38,7 +38,7 @@ class ProxyConnection {
     Task<void> serve_connect(const RequestHead& head);
     // `text` is the head as it was sent.
     Task<void> serve_request(const RequestHead& head, std::string text);
-    // Of a host whose requests are judged one by one. `granted` is what a client is told whose connection is open.
+    // Of a host whose requests are judged one by one. `granted` is the answer to a client whose connection is open.
     Task<void> serve_inspected(Endpoint endpoint, std::string granted, bool to_proxy);
     Task<void> end_tls(RelayedClient* client);
     // Opens a tunnel, or serves the requests in it.

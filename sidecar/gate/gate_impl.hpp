@@ -57,6 +57,8 @@ struct Gate::Impl : std::enable_shared_from_this<Gate::Impl> {
     }
 
     static Task<Decision> decide(std::shared_ptr<Impl> self, Request request);
+    // Of a user.
+    static Task<Decision> ask(std::shared_ptr<Impl> self, PendingRequestPtr entry);
     // The same, once the decision is recorded.
     static Task<Decision> decide_stored(std::shared_ptr<Impl> self, Request request);
     // Gives the decision its number, and the sinks the decision.

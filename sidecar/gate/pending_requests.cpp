@@ -65,16 +65,16 @@ void Gate::Impl::record_outcome(ActionId action, protocol::Outcome outcome) {
 
 Task<Decision> Gate::Impl::decide(std::shared_ptr<Impl> self, Request request) {
     require_complete(request.action);
-    if (self->closed) {
-        co_return denied(request.action, ResolvedBy::cancelled, "cellgate is ending");
-    }
-    self->refresh();
     auto entry = std::make_shared<PendingRequest>(std::move(request));
     const Action& action = entry->request.action;
-    const RequestContext context = entry->context();
+    if (self->closed) {
+        co_return denied(action, ResolvedBy::cancelled, "cellgate is ending");
+    }
     if (entry->request.refusal) {
         co_return self->record_immediate(*entry, denied(action, ResolvedBy::rule, *entry->request.refusal));
     }
+    self->refresh();
+    const RequestContext context = entry->context();
     PolicyResult result = co_await self->policy.evaluate(entry->payload, context);
     if (result.needs_use() && !entry->request.deny_rules_only) {
         result = co_await use_rule(self, entry, std::move(result));
@@ -102,6 +102,10 @@ Task<Decision> Gate::Impl::decide(std::shared_ptr<Impl> self, Request request) {
         reason += result.failed_tests.empty() ? "" : fmt::format("; {}", fmt::join(result.failed_tests, "; "));
         co_return self->record_immediate(*entry, denied(action, ResolvedBy::no_client, std::move(reason)));
     }
+    co_return co_await ask(self, entry);
+}
+
+Task<Decision> Gate::Impl::ask(std::shared_ptr<Impl> self, PendingRequestPtr entry) {
     self->approvals.add(entry);
     self->changed_queues.insert(entry->queue());
     self->count(entry->request.execution_id, true);

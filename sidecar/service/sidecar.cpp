@@ -163,9 +163,7 @@ Sidecar::Impl::Impl(async::Loop& loop_, SidecarOptions options)
       services{loop,         workspace, agent_limits, outlives_clients, sessions,        journals, crash_recovery,
                idle_tracker, gate,      elicitations, registry,         trusted_servers, installs, activity,
                changes,      stats,     secrets,      known_secrets,    secret_record} {
-    session_services.request_secret = [this](std::string name, std::string endpoint) {
-        return secret_for_request(std::move(name), std::move(endpoint));
-    };
+    session_services.request_secret = std::bind_front(&Impl::secret_for_request, this);
     if (options.trace_file) {
         trace = std::make_shared<Trace>(loop.clock(), *options.trace_file,
                                         [this](const std::string& elicitation_id, const std::string& field) {

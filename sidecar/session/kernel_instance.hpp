@@ -61,7 +61,7 @@ struct KernelInstance {
     void open_channels();
     std::unique_ptr<egress::Proxy> make_proxy();
     sandbox::Profile make_profile(const jupyter::KernelChoice& choice, std::string packages) const;
-    // Of the kernelspec and the session, with the tool channel, and what stands there for secrets and authorities.
+    // Of the kernelspec and the session, the tool channel, placeholders of secrets, and trusted authorities.
     Environment make_environment(const jupyter::KernelChoice& choice);
     void record_sandbox(const sandbox::Launch& launch);
 

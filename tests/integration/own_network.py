@@ -63,8 +63,8 @@ def make_certificates(folder, names):
 
     openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=test authority", "-keyout", key,
             "-out", authority, "-addext", "keyUsage=critical,keyCertSign")
-    openssl("req", "-newkey", "rsa:2048", "-nodes", "-subj", f"/CN={names[0]}", "-keyout", server, "-out", folder / "csr")
-    (folder / "extensions").write_text("subjectAltName=" + ",".join(f"DNS:{name}" for name in names) + "\n")
+    openssl("req", "-newkey", "rsa:2048", "-nodes", "-subj", f"/CN={names[0].removeprefix('IP:')}", "-keyout", server, "-out", folder / "csr")
+    (folder / "extensions").write_text("subjectAltName=" + ",".join(name if ":" in name else f"DNS:{name}" for name in names) + "\n")
     openssl("x509", "-req", "-in", folder / "csr", "-CA", authority, "-CAkey", key, "-CAcreateserial", "-days", "2",
             "-extfile", folder / "extensions", "-out", folder / "certificate")
     with server.open("a") as file:

@@ -2,16 +2,14 @@
 their sandbox by the variables that they have, and the sidecar trusts the test's authority."""
 
 import base64
-import http.server
 import json
-import ssl
-import socketserver
-import threading
 import unittest
 
 import own_network
+from api_server import ApiServer
 from cellgate_client import SharedSidecarTest, Sidecar
 from network_testing import NODE
+from workspaces import TestWorkspace
 
 TOKEN = "gh-0123456789abcdefXYZ"
 HOST = "allowed.example"
@@ -29,84 +27,18 @@ def ask(path, data=None, method=None, headers={}):
 """
 
 
-class Api(http.server.BaseHTTPRequestHandler):
-    """Says what it was asked, but for /repos/…, and keeps it."""
-
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-
-    def serve(self):
-        size = int(self.headers.get("Content-Length") or 0)
-        body = self.rfile.read(size) if size else self.read_chunks()
-        self.server.asked.append((self.command, self.path, dict(self.headers.items()), body))
-        if self.path.startswith("/redirect"):
-            self.send_response(302)
-            self.send_header("Location", "https://other.example/echo")
-            self.send_header("Content-Length", "0")
-            self.end_headers()
-            return
-        text = json.dumps({"method": self.command, "path": self.path, "headers": dict(self.headers.items()),
-                           "bytes": len(body)}).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        if self.path.startswith("/chunked"):
-            self.send_header("Transfer-Encoding", "chunked")
-            self.end_headers()
-            for at in range(0, len(text), 5):
-                piece = text[at:at + 5]
-                self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
-            self.wfile.write(b"0\r\n\r\n")
-            return
-        self.send_header("Content-Length", str(len(text)))
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(text)
-
-    do_GET = do_POST = do_PUT = do_DELETE = do_HEAD = do_PATCH = serve
-
-    def read_chunks(self):
-        body = b""
-        if self.headers.get("Transfer-Encoding") == "chunked":
-            while size := int(self.rfile.readline(), 16):
-                body += self.rfile.read(size)
-                self.rfile.readline()
-            self.rfile.readline()
-        return body
-
-    def log_message(self, *_):
-        pass
-
-
-class ApiServer(socketserver.ThreadingMixIn, http.server.HTTPServer):
-    daemon_threads = True
-
-    def __init__(self, certificate):
-        self.asked = []
-        self.connections = 0
-        super().__init__(("0.0.0.0", 443), Api)
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(certificate)
-        self.socket = context.wrap_socket(self.socket, server_side=True, do_handshake_on_connect=False)
-        threading.Thread(target=self.serve_forever, daemon=True).start()
-
-    def get_request(self):
-        self.connections += 1
-        return super().get_request()
-
-
 class RequestsTest(SharedSidecarTest):
     @classmethod
     def prepare(cls):
         authority, certificate = own_network.make_certificates(cls.workspace.base / "certificates",
                                                                [HOST, "other.example"])
         cls.authority = authority
-        cls.api = ApiServer(certificate)
+        cls.api = ApiServer(certificate, port=443)
         cls.addClassCleanup(cls.api.server_close)
         cls.addClassCleanup(cls.api.shutdown)
 
     @classmethod
     def setUpClass(cls):
-        from workspaces import TestWorkspace
         cls.workspace = TestWorkspace()
         cls.addClassCleanup(cls.workspace.remove)
         cls.prepare()

@@ -29,8 +29,8 @@ constexpr int first_descriptor = 3;
 constexpr int first_aside = 100; // no target number is a source that is still needed
 constexpr int helper_number = 200;
 
-// `cellgate supervise` of the program, whose control pipe comes after its descriptors. The lifeline, which nobody
-// reads, says that the program is not to be killed when the supervisor is: it ends by itself, and a bwrap that is
+// `cellgate supervise` of the program, whose control pipe comes after its descriptors. The lifeline, which is
+// not read, says that the program is not to be killed when the supervisor is: it ends by itself, and a bwrap that is
 // killed while it makes its child leaves that one waiting for ever.
 std::vector<std::string> supervised(std::vector<std::string> argv, int descriptors) {
     const int control = first_descriptor + descriptors;

@@ -11,7 +11,7 @@ import unittest
 import urllib.request
 from pathlib import Path
 
-from neovim_testing import REPOSITORY, NeovimTest, tiny_png
+from neovim_testing import CELLGATE, REPOSITORY, TIMEOUT, NeovimTest, tiny_png
 
 sys.path.insert(0, str(REPOSITORY / "tests" / "integration"))
 from cellgate_client import FIXTURES  # noqa: E402
@@ -130,6 +130,42 @@ class Approvals(NeovimTest):
         neovim.wait_screen("web, täg: 2 of 5: reading")
         go.write_text("")
         neovim.wait_screen("[1] ok", "all is read", gone=("2 of 5",))
+
+    def test_request_is_judged(self):
+        api = start_process([sys.executable, "-B", str(REPOSITORY / "tests/integration/api_server.py"), str(self.workspace.base)],
+                            text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.addCleanup(lambda: api.poll() is None and api.communicate("\n"))
+        ready = json.loads(api.stdout.readline())
+        host = f"127.0.0.1:{ready['port']}"
+        environment = {"SSL_CERT_FILE": ready["authority"], "CELLGATE_SECRET_API_TOKEN": "token-0123456789"}
+        for rule in (f"inspect request {host} --bearer ${{secret:API_TOKEN}} --variable API_TOKEN",
+                     f"allow request {host} read-only"):
+            subprocess.run([CELLGATE, "policy", "add", "--root", str(self.workspace.path), rule], check=True,
+                           capture_output=True, env=self.workspace.environment())
+        neovim = self.neovim(self.workspace.write("a.py", f"""# %%
+import os, urllib.error, urllib.request
+def ask(path, data=None):
+    headers = {{"Authorization": "Bearer " + os.environ["API_TOKEN"]}}
+    try:
+        return urllib.request.urlopen(urllib.request.Request("https://{host}" + path, data, headers)).read().decode()
+    except urllib.error.HTTPError as error:
+        return error.read().decode()
+open("seen.txt", "w").write(ask("/user") + ask("/repos/plan/issues", b'{{"title": "Plan"}}'))
+"""), environment=environment)
+        neovim.command("Cellgate run")
+        neovim.wait_screen("asks #", f"POST https://{host}/repos/plan/issues")
+        neovim.command("Cellgate approvals")
+        neovim.wait_answerable()
+        neovim.wait_screen("with the secret API_TOKEN, which the code does not see", 'title: "Plan"', "this request")
+        neovim.keys("d")
+        neovim.wait_screen("[1] ok", gone=("cellgate asks",))
+        seen = (self.workspace.path / "seen.txt").read_text()
+        self.assertIn("[secret API_TOKEN]", seen)
+        self.assertIn("cellgate: ", seen)
+        self.assertNotIn("token-0123456789", seen)
+        asked, _ = api.communicate("\n", timeout=TIMEOUT)
+        [asked] = map(json.loads, asked.splitlines())
+        self.assertEqual((asked["method"], asked["headers"]["authorization"]), ("GET", "Bearer token-0123456789"))
 
     def test_login_in_the_browser(self):
         server = start_process([sys.executable, "-B", str(FIXTURES / "oauth_server.py")], text=True,

@@ -9,7 +9,7 @@
 
 namespace cellgate::sandbox {
 
-TEST_CASE("a program that is read gets the descriptors, and its output and success are told") {
+TEST_CASE("a program that is run to read its output gets the descriptors") {
     std::vector<UniqueFd> given;
     given.emplace_back(::dup(STDERR_FILENO));
     const RunOutput output = run_program({"/bin/sh", "-c", "echo out; echo error >&2; test -e /proc/self/fd/3"}, given);

@@ -1,5 +1,5 @@
 #pragma once
-// allowed_hosts() are the hosts that allow rules name for the connections of one sandbox. They are for what is prepared
+// allowed_hosts() are the hosts that rules name to allow or inspect what one sandbox sends them. They are for what is prepared
 // before its start, and decide nothing: the gate judges each connection, by more than the host.
 
 #include "gate/gate.hpp"

@@ -1,0 +1,92 @@
+"""An API over TLS, which says what it was asked. As a program, `api_server.py FOLDER`: it makes its certificates in
+FOLDER, for 127.0.0.1, and prints {"port", "authority"}, then each request: {"method", "path", "headers", "body"}."""
+
+import http.server
+import json
+import socketserver
+import ssl
+import sys
+import threading
+from pathlib import Path
+
+
+class Api(http.server.BaseHTTPRequestHandler):
+    """Says what it was asked, but for /repos/…, and keeps it."""
+
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+
+    def serve(self):
+        size = int(self.headers.get("Content-Length") or 0)
+        body = self.rfile.read(size) if size else self.read_chunks()
+        self.server.on_asked((self.command, self.path, dict(self.headers.items()), body))
+        if self.path.startswith("/redirect"):
+            self.send_response(302)
+            self.send_header("Location", "https://other.example/echo")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
+        text = json.dumps({"method": self.command, "path": self.path, "headers": dict(self.headers.items()),
+                           "bytes": len(body)}).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        if self.path.startswith("/chunked"):
+            self.send_header("Transfer-Encoding", "chunked")
+            self.end_headers()
+            for at in range(0, len(text), 5):
+                piece = text[at:at + 5]
+                self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
+            self.wfile.write(b"0\r\n\r\n")
+            return
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(text)
+
+    do_GET = do_POST = do_PUT = do_DELETE = do_HEAD = do_PATCH = serve
+
+    def read_chunks(self):
+        body = b""
+        if self.headers.get("Transfer-Encoding") == "chunked":
+            while size := int(self.rfile.readline(), 16):
+                body += self.rfile.read(size)
+                self.rfile.readline()
+            self.rfile.readline()
+        return body
+
+    def log_message(self, *_):
+        pass
+
+
+class ApiServer(socketserver.ThreadingMixIn, http.server.HTTPServer):
+    daemon_threads = True
+
+    def __init__(self, certificate, port=0, on_asked=None):
+        self.asked = []
+        self.connections = 0
+        self.on_asked = on_asked or self.asked.append
+        super().__init__(("0.0.0.0", port), Api)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate)
+        self.socket = context.wrap_socket(self.socket, server_side=True, do_handshake_on_connect=False)
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def get_request(self):
+        self.connections += 1
+        return super().get_request()
+
+
+def main():
+    from own_network import make_certificates
+    authority, certificate = make_certificates(Path(sys.argv[1]) / "certificates", ["IP:127.0.0.1"])
+
+    def tell(asked):
+        method, path, headers, body = asked
+        print(json.dumps({"method": method, "path": path, "headers": headers, "body": body.decode()}), flush=True)
+    server = ApiServer(certificate, on_asked=tell)
+    print(json.dumps({"port": server.server_address[1], "authority": str(authority)}), flush=True)
+    sys.stdin.read()
+
+
+if __name__ == "__main__":
+    main()

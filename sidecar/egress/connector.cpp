@@ -100,16 +100,23 @@ Task<void> Connector::require_not_denied(Endpoint endpoint, ConnectionSource sou
 
 Task<std::unique_ptr<async::SocketStream>> Connector::accept_tls(std::unique_ptr<async::SocketStream> client,
                                                                  std::string early, Endpoint endpoint) {
-    const Inspection& inspection = options_.inspection;
+    const Inspection& inspection = *options_.inspection;
     if (!inspection.authority) {
         throw Error(ErrorCode::denied, fmt::format("a rule has requests to {} judged one by one, and TLS cannot be "
                                                    "ended here: {}",
                                                    to_string(endpoint), inspection.problem));
     }
     std::shared_ptr<const tls::Identity> identity = inspection.authority->identity_for(endpoint.host);
-    std::unique_ptr<tls::TlsStream> accepted =
-        co_await tls::accept_tls(std::move(client), std::move(early), std::move(identity));
-    co_return std::move(accepted);
+    try {
+        std::unique_ptr<tls::TlsStream> accepted =
+            co_await tls::accept_tls(std::move(client), std::move(early), std::move(identity));
+        co_return std::move(accepted);
+    } catch (const tls::HandshakeFailed& failed) {
+        if (failed.distrusted && options_.on_distrusted) {
+            options_.on_distrusted(endpoint);
+        }
+        throw;
+    }
 }
 
 Task<std::unique_ptr<async::SocketStream>> Connector::connect_inspected(Endpoint endpoint, bool tls) {
@@ -128,7 +135,7 @@ Task<std::unique_ptr<async::SocketStream>> Connector::connect_inspected(Endpoint
 }
 
 std::optional<std::string> Connector::misplaced_secret(const RequestToJudge& request) const {
-    for (const auto& [placeholder, name] : options_.inspection.placeholders) {
+    for (const auto& [placeholder, name] : options_.inspection->placeholders) {
         const auto has = [&placeholder](std::string_view text) {
             return text.find(placeholder) != std::string_view::npos;
         };
@@ -142,12 +149,12 @@ std::optional<std::string> Connector::misplaced_secret(const RequestToJudge& req
 }
 
 Task<std::string> Connector::secret_value(std::string name, Endpoint endpoint) {
-    if (!options_.inspection.secret_value) {
+    if (!options_.inspection->secret_value) {
         throw Error(ErrorCode::denied, fmt::format("a rule puts the secret {} into this request, and there are no "
                                                    "secrets here",
                                                    name));
     }
-    co_return co_await options_.inspection.secret_value(std::move(name), to_string(endpoint));
+    co_return co_await options_.inspection->secret_value(std::move(name), to_string(endpoint));
 }
 
 Task<Upstream> Connector::connect(Endpoint endpoint, ConnectionSource source) {

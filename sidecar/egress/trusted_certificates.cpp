@@ -16,9 +16,10 @@ namespace cellgate::egress {
 
 namespace {
 
-// Each names all authorities that its programs trust.
-constexpr std::array<const char*, 6> names_of_all = {"SSL_CERT_FILE",  "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE",
-                                                     "GIT_SSL_CAINFO", "PIP_CERT",           "AWS_CA_BUNDLE"};
+// Each names all authorities that its programs trust. The first is weaker than what code says itself, the others are
+// stronger.
+constexpr std::array<const char*, 5> names_of_all = {"SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "GIT_SSL_CAINFO",
+                                                     "PIP_CERT", "AWS_CA_BUNDLE"};
 // Each names authorities that its programs trust besides others.
 constexpr std::array<const char*, 2> names_of_further = {"NODE_EXTRA_CA_CERTS", "DENO_CERT"};
 // Where distributions keep them: Debian, Fedora, openSUSE, Alpine.
@@ -58,27 +59,44 @@ void write_file(const std::string& path, const std::string& text) {
     }
 }
 
+std::string path_of_all(const std::string& directory) {
+    return directory + "/ca-certificates.pem";
+}
+
+std::string path_of_further(const std::string& directory) {
+    return directory + "/ca-certificate.pem";
+}
+
 } // namespace
 
-Environment write_trusted_certificates(const std::string& directory, const tls::CertificateAuthority& authority,
-                                       const Environment& environment) {
-    const std::string& own = authority.certificate_pem();
+Environment trust_variables(const std::string& directory, bool also_strong) {
+    Environment variables;
+    for (const char* name : names_of_all) {
+        if (also_strong || name == names_of_all.front()) {
+            variables[name] = path_of_all(directory);
+        }
+    }
+    for (const char* name : names_of_further) {
+        variables[name] = path_of_further(directory);
+    }
+    return variables;
+}
+
+void make_inspection(Inspection& inspection, const std::string& name, const std::string& directory,
+                     const Environment& environment) {
+    std::string own;
+    try {
+        inspection.authority = std::make_shared<tls::CertificateAuthority>(name);
+        own = inspection.authority->certificate_pem();
+    } catch (const Error& error) {
+        inspection.problem = fmt::format("{} {}", error.message, error.hint);
+    }
     std::string all = given(names_of_all, environment);
     if (all.empty()) {
         all = of_this_machine();
     }
-    const std::string of_all = directory + "/ca-certificates.pem";
-    const std::string of_further = directory + "/ca-certificate.pem";
-    write_file(of_all, all + "\n" + own);
-    write_file(of_further, given(names_of_further, environment) + "\n" + own);
-    Environment variables;
-    for (const char* name : names_of_all) {
-        variables[name] = of_all;
-    }
-    for (const char* name : names_of_further) {
-        variables[name] = of_further;
-    }
-    return variables;
+    write_file(path_of_all(directory), all + "\n" + own);
+    write_file(path_of_further(directory), given(names_of_further, environment) + "\n" + own);
 }
 
 } // namespace cellgate::egress

@@ -34,15 +34,9 @@ std::vector<protocol::Injection> Gate::injections(const Request& request) {
     return found;
 }
 
-std::vector<protocol::Injection> Gate::injections_for(const std::string& session_id) {
+std::vector<protocol::Rule> Gate::request_rules(const std::optional<std::string>& session_id) {
     impl_->refresh();
-    std::vector<protocol::Injection> found;
-    for (const protocol::Rule& rule : impl_->policy.rules().request_rules(RequestContext{session_id, std::nullopt})) {
-        if (rule.inject) {
-            found.push_back(*rule.inject);
-        }
-    }
-    return found;
+    return impl_->policy.rules().request_rules(RequestContext{session_id, std::nullopt});
 }
 
 } // namespace cellgate::gate

@@ -5,6 +5,7 @@
 #include "egress/allowed_hosts.hpp"
 #include "egress/proxy.hpp"
 #include "egress/settings_rules.hpp"
+#include "egress/trusted_certificates.hpp"
 #include "sandbox/explain.hpp"
 #include "sandbox/launcher.hpp"
 #include "store/locked_temp_dir.hpp"
@@ -22,17 +23,25 @@ class ServerSandbox::Instance final : public tools::SandboxedStart {
         : sandbox_(sandbox), launcher_(sandbox::make_launcher(sandbox::default_isolation, sandbox.environment_)) {}
 
     Task<void> prepare(tools::SandboxedServer server) {
-        std::function<store::LockedTempDir()> make = [this] {
-            return store::make_locked_temp_dir(sandbox_.directories_.runtime, "t-");
+        const auto inspection = std::make_shared<egress::Inspection>();
+        inspection->secret_value = sandbox_.request_secret_;
+        std::function<void()> make = [this, &server, &inspection] {
+            directory_ = store::make_locked_temp_dir(sandbox_.directories_.runtime, "t-");
+            egress::make_inspection(*inspection, "cellgate, for one tool server", directory_.path,
+                                    server.command.environment);
         };
-        directory_ = co_await sandbox_.loop_.run_blocking(std::move(make));
+        co_await sandbox_.loop_.run_blocking(std::move(make));
+        const bool inspects = !sandbox_.gate_.request_rules(std::nullopt).empty();
+        for (const auto& [name, value] : egress::trust_variables(directory_.path, inspects)) {
+            server.command.environment[name] = value;
+        }
         profile_.workspace = sandbox_.workspace_;
         profile_.session_dir = directory_.path;
         profile_.read_only = std::move(server.folders);
         profile_.hidden = sandbox_.directories_.all();
         profile_.settings = std::move(server.settings);
         profile_.proxy = directory_.path + "/net.sock";
-        open_proxy(server);
+        open_proxy(server, inspection);
         profile_.allowed_hosts = egress::allowed_hosts(sandbox_.gate_, {std::nullopt, server.name});
         std::function<sandbox::Launch()> wrap = [this, &server] {
             return launcher_->wrap(std::move(server.command), profile_);
@@ -81,7 +90,7 @@ class ServerSandbox::Instance final : public tools::SandboxedStart {
     }
 
   private:
-    void open_proxy(const tools::SandboxedServer& server) {
+    void open_proxy(const tools::SandboxedServer& server, std::shared_ptr<const egress::Inspection> inspection) {
         for (protocol::RuleSpec& rule : egress::rules_of(profile_.settings.get())) {
             rule.server = server.name;
             rules_.push_back(sandbox_.gate_.configure(std::move(rule), protocol::RuleSource::user, server.identity).id);
@@ -91,6 +100,7 @@ class ServerSandbox::Instance final : public tools::SandboxedStart {
         connection.server_identity = server.identity;
         egress::ProxyOptions options;
         options.path = profile_.proxy;
+        options.inspection = std::move(inspection);
         options.name = fmt::format("the tool server \"{}\"", escape_unprintable(server.name));
         options.asker = [connection, agent = server.agent](const egress::ConnectionSource& caller) {
             gate::Connection asked = connection;

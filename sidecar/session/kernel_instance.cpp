@@ -70,8 +70,10 @@ Task<std::unique_ptr<KernelInstance>> KernelInstance::start(KernelContext contex
 
 Task<void> KernelInstance::launch(jupyter::KernelChoice choice) {
     SessionServices& services = context.services;
-    std::function<void()> preparing = [this, &choice] { prepare(choice); };
-    co_await services.loop.run_blocking(std::move(preparing));
+    std::function<store::LockedTempDir()> make = [&services] {
+        return store::make_locked_temp_dir(services.directories.runtime, "k-");
+    };
+    temp_dir = co_await services.loop.run_blocking(std::move(make));
     jupyter::ConnectionInfo connection = jupyter::create_connection(temp_dir.path);
     const SessionOptions& options = context.options;
     const LaunchPlace place{services.directories, services.workspace, options.cwd, temp_dir.path, connection.file};
@@ -81,6 +83,12 @@ Task<void> KernelInstance::launch(jupyter::KernelChoice choice) {
         write_new_file(file.path, file.text);
     }
     open_channels();
+    if (proxy) {
+        inspection->secret_value = services.request_secret;
+        serving.spawn(make_trusted_authority(given_environment(choice, options)));
+    } else {
+        authority_made_.set();
+    }
 
     services.gate.set_session_rules(options.id, egress::rules_of(options.settings.get()));
     profile = make_profile(choice, std::move(start.packages));
@@ -92,6 +100,10 @@ Task<void> KernelInstance::launch(jupyter::KernelChoice choice) {
         return context.launcher.wrap(std::move(command), profile);
     };
     sandbox::Launch launch = co_await services.loop.run_blocking(std::move(wrap));
+    co_await authority_made_.wait();
+    if (authority_failure_) {
+        std::rethrow_exception(authority_failure_);
+    }
     group = std::move(launch.group);
     mounts = std::move(launch.mounts);
     record_sandbox(launch);
@@ -100,20 +112,16 @@ Task<void> KernelInstance::launch(jupyter::KernelChoice choice) {
                                             deadline);
 }
 
-void KernelInstance::prepare(const jupyter::KernelChoice& choice) {
-    temp_dir = store::make_locked_temp_dir(context.services.directories.runtime, "k-");
-    if (!sandbox::traits_of(context.options.isolation).own_network) {
-        return;
-    }
+Task<void> KernelInstance::make_trusted_authority(Environment given) {
+    std::function<void()> make = [this, &given] {
+        egress::make_inspection(*inspection, "cellgate, for the code of one session", temp_dir.path, given);
+    };
     try {
-        inspection.authority =
-            std::make_shared<tls::CertificateAuthority>(fmt::format("cellgate, session {}", context.options.id));
-        trusted_certificates = egress::write_trusted_certificates(temp_dir.path, *inspection.authority,
-                                                                  given_environment(choice, context.options));
-    } catch (const Error& error) {
-        inspection.problem = fmt::format("{} {}", error.message, error.hint);
+        co_await context.services.loop.run_blocking(std::move(make));
+    } catch (const Error&) {
+        authority_failure_ = std::current_exception();
     }
-    inspection.secret_value = context.services.request_secret;
+    authority_made_.set();
 }
 
 void KernelInstance::open_channels() {
@@ -153,6 +161,11 @@ std::unique_ptr<egress::Proxy> KernelInstance::make_proxy() {
             add_note(running->notes, note_of_refusal(endpoint, decision, context.options.settings.get()));
         }
     };
+    made.on_distrusted = [this](const Endpoint& endpoint) {
+        if (const std::shared_ptr<Execution>& running = context.executions.running()) {
+            add_note(running->notes, note_of_distrust(endpoint));
+        }
+    };
     SessionServices& services = context.services;
     return std::make_unique<egress::Proxy>(services.loop, services.loop.clock(), services.network, services.gate,
                                            std::move(made));
@@ -177,15 +190,16 @@ sandbox::Profile KernelInstance::make_profile(const jupyter::KernelChoice& choic
 Environment KernelInstance::make_environment(const jupyter::KernelChoice& choice) {
     Environment environment = given_environment(choice, context.options);
     environment["CELLGATE_CHANNEL"] = path_of(channel_socket);
-    for (const auto& [name, value] : trusted_certificates) {
-        environment[name] = value;
-    }
-    if (inspection.authority) {
-        for (const protocol::Injection& injection : context.services.gate.injections_for(context.options.id)) {
-            if (injection.variable) {
+    if (sandbox::traits_of(context.options.isolation).own_network) {
+        const std::vector<protocol::Rule> rules = context.services.gate.request_rules(context.options.id);
+        for (const auto& [name, value] : egress::trust_variables(temp_dir.path, !rules.empty())) {
+            environment[name] = value;
+        }
+        for (const protocol::Rule& rule : rules) {
+            if (rule.inject && rule.inject->variable) {
                 std::string placeholder = "cellgate-secret-" + random_id();
-                environment[*injection.variable] = placeholder;
-                inspection.placeholders.emplace(std::move(placeholder), gate::secrets_of(injection).front());
+                environment[*rule.inject->variable] = placeholder;
+                inspection->placeholders.emplace(std::move(placeholder), gate::secrets_of(*rule.inject).front());
             }
         }
     }

@@ -41,11 +41,10 @@ struct KernelInstance {
     KernelContext context;
     store::LockedTempDir temp_dir; // its files and sockets; removed at the end
     std::unique_ptr<tools::Channel> channel;
-    std::unique_ptr<egress::Proxy> proxy; // in a sandbox
-    egress::Inspection inspection;        // of its requests
-    Environment trusted_certificates;     // the variables that name them
-    ConnectionAttribution attribution;    // of connections
-    TaskScope serving;                    // of both
+    std::unique_ptr<egress::Proxy> proxy;                                                          // in a sandbox
+    const std::shared_ptr<egress::Inspection> inspection = std::make_shared<egress::Inspection>(); // of its requests
+    ConnectionAttribution attribution;                                                             // of connections
+    TaskScope serving;                                                                             // of both
     sandbox::Profile profile;
     std::shared_ptr<const sandbox::KernelMounts> mounts; // in a sandbox
     std::shared_ptr<sandbox::ControlGroup> group;        // that the kernel is in, where one is available
@@ -56,14 +55,17 @@ struct KernelInstance {
 
   private:
     Task<void> launch(jupyter::KernelChoice choice);
-    // Makes the directory, and the authority that the sandbox trusts. For another thread.
-    void prepare(const jupyter::KernelChoice& choice);
+    // Makes the authority that the sandbox trusts, while the launch goes on.
+    Task<void> make_trusted_authority(Environment given);
     void open_channels();
     std::unique_ptr<egress::Proxy> make_proxy();
     sandbox::Profile make_profile(const jupyter::KernelChoice& choice, std::string packages) const;
     // Of the kernelspec and the session, the tool channel, placeholders of secrets, and trusted authorities.
     Environment make_environment(const jupyter::KernelChoice& choice);
     void record_sandbox(const sandbox::Launch& launch);
+
+    Event authority_made_;
+    std::exception_ptr authority_failure_;
 
     std::string path_of(std::string_view name) const { return temp_dir.path + "/" + std::string(name); }
 };

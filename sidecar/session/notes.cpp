@@ -28,8 +28,12 @@ std::optional<sandbox::HostExplanation> line_of(const Endpoint& endpoint, const 
 protocol::Note note_of_refusal(const Endpoint& endpoint, const gate::Decision& decision,
                                const sandbox::Settings* settings) {
     const std::string host = to_string(endpoint);
+    const auto* request = std::get_if<gate::HttpRequest>(&decision.action);
     protocol::Note note;
-    note.text = escape_unprintable(fmt::format("the connection to {} was refused: {}", host, decision.reason));
+    note.text = escape_unprintable(
+        request != nullptr
+            ? fmt::format("{} {}{} was refused: {}", request->method, host, request->path, decision.reason)
+            : fmt::format("the connection to {} was refused: {}", host, decision.reason));
     if (decision.rule && decision.rule->effect == protocol::Effect::deny) { // no other rule is stronger
         if (const std::optional<sandbox::HostExplanation> line = line_of(endpoint, decision, settings)) {
             note.text = escape_unprintable(fmt::format("the connection to {} was refused by {}", host, line->reason));
@@ -40,12 +44,31 @@ protocol::Note note_of_refusal(const Endpoint& endpoint, const gate::Decision& d
         }
         return note;
     }
-    note.remedy = fmt::format("to allow it, add a rule for the host {}", host);
+    note.remedy =
+        fmt::format("to allow it, add a rule for {} {}", request != nullptr ? "this request to" : "the host", host);
     protocol::RuleSpec rule;
     rule.effect = protocol::Effect::allow;
     rule.kind = protocol::ActionKind::network;
     rule.host = host;
+    if (request != nullptr) {
+        rule.kind = protocol::ActionKind::request;
+        rule.methods = {request->method};
+        if (request->path.find('*') == std::string::npos) {
+            rule.paths = {request->path};
+        }
+    }
     note.rule = std::move(rule);
+    return note;
+}
+
+protocol::Note note_of_distrust(const Endpoint& endpoint) {
+    protocol::Note note;
+    note.text = fmt::format("a rule has the requests to {} judged one by one, and the program does not trust the "
+                            "authority by which cellgate reads them",
+                            to_string(endpoint));
+    note.remedy =
+        "restart the session, if the rule is newer than it; else let the program read SSL_CERT_FILE, or remove "
+        "the rule";
     return note;
 }
 

@@ -13,9 +13,12 @@
 
 namespace cellgate::session {
 
-// For a connection that was refused, but not by a user. `settings`: the session's, if it has a file.
+// For a connection or a request that was refused, but not by a user. `settings`: the session's, if it has a file.
 protocol::Note note_of_refusal(const Endpoint& endpoint, const gate::Decision& decision,
                                const sandbox::Settings* settings);
+
+// For a program that does not trust the authority by which this host, which is inspected, is served.
+protocol::Note note_of_distrust(const Endpoint& endpoint);
 
 // For code that bypassed the proxy, and so reached nothing.
 protocol::Note note_of_direct_connection();

@@ -54,6 +54,7 @@ class RequestsTest(SharedSidecarTest):
             self.cellgate.request("policy/remove", {"ruleId": rule})
 
     def rule(self, effect, **more):
+        """One about requests to the host, in the workspace, while the test runs."""
         rule = {"effect": effect, "kind": "request", "host": HOST, **more}
         added = self.cellgate.request("policy/add", {"rule": rule, "scope": "workspace"})
         self.rules.append(added["id"])
@@ -168,6 +169,18 @@ class Asking(RequestsTest):
         self.assertIn("GET https://allowed.example/recorded", json.dumps(data))
 
 
+class Refusals(RequestsTest):
+    def test_a_refusal_is_said_beside_the_output_with_the_rule_that_would_allow_it(self):
+        self.rule("inspect")
+        execution = self.cellgate.run(FETCH + "ask('/repos/a?x=1', b'x')", approvals="deny")
+        [note] = execution.result()["notes"]
+        self.assertIn(f"POST {HOST}:443/repos/a was refused", note["text"])
+        self.assertEqual(note["rule"], {"effect": "allow", "kind": "request", "host": f"{HOST}:443", "methods": ["POST"],
+                                        "paths": ["/repos/a"]})
+        self.rule(**{**note["rule"], "effect": "allow"})
+        self.assertIn("200", self.run_ok(FETCH + "ask('/repos/a?x=1', b'x')", approvals="deny").text())
+
+
 class Secrets(RequestsTest):
     @classmethod
     def setUpClass(cls):
@@ -252,6 +265,12 @@ class Secrets(RequestsTest):
 class Programs(RequestsTest):
     """Unchanged, with the variables as the sandbox sets them and nothing else."""
 
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.cellgate.request("policy/add", {"scope": "workspace", "rule": {
+            "effect": "inspect", "kind": "request", "host": "other.example"}})  # sessions that start later know of it
+
     def reached(self, code, session="default"):
         self.api.asked.clear()
         rule = self.rule("inspect")
@@ -299,11 +318,13 @@ class Programs(RequestsTest):
 
     def test_one_that_trusts_nobody_else_is_refused_with_a_reason(self):
         self.rule("allow")
-        text = self.run_ok("import ssl, urllib.request\n"
-                           "context = ssl.create_default_context(cafile='/etc/ssl/certs/ca-certificates.crt')\n"
-                           "try:\n    urllib.request.urlopen('https://allowed.example/a', context=context)\n"
-                           "except OSError as error:\n    print(error)").text()
-        self.assertIn("CERTIFICATE_VERIFY_FAILED", text)
+        execution = self.run_ok("import ssl, urllib.request\n"
+                                "context = ssl.create_default_context(cafile='/etc/ssl/certs/ca-certificates.crt')\n"
+                                "try:\n    urllib.request.urlopen('https://allowed.example/a', context=context)\n"
+                                "except OSError as error:\n    print(error)")
+        self.assertIn("CERTIFICATE_VERIFY_FAILED", execution.text())
+        [note] = execution.result()["notes"]
+        self.assertIn("does not trust", note["text"])
         self.assertEqual(self.api.asked, [])
 
 

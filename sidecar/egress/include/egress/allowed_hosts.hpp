@@ -1,6 +1,6 @@
 #pragma once
-// allowed_hosts() are the hosts that rules name to allow or inspect what one sandbox sends them. They are for what is prepared
-// before its start, and decide nothing: the gate judges each connection, by more than the host.
+// allowed_hosts() are the hosts that rules name to allow or inspect what one sandbox sends them. They are for what is
+// prepared before its start, and decide nothing: the gate judges each connection, by more than the host.
 
 #include "gate/gate.hpp"
 

@@ -22,7 +22,7 @@ namespace cellgate::egress {
 // What the requests to hosts that rules inspect need.
 struct Inspection {
     std::shared_ptr<tls::CertificateAuthority> authority; // that the sandbox trusts; nullptr: there is none
-    std::string problem;                                  // why
+    std::string problem = "its sandbox has no authority"; // why
     // The value of a secret, for a request to an endpoint that was allowed. Throws Error{denied}. May be empty.
     std::function<Task<std::string>(std::string name, std::string endpoint)> secret_value;
     std::map<std::string, std::string> placeholders; // the names of secrets, by what code has in their place
@@ -34,7 +34,9 @@ struct ProxyOptions {
     // Makes the request of a connection that starts now: a gate::Connection, complete but for the host and port.
     std::function<gate::Request(const ConnectionSource&)> asker;
     std::function<void(const Endpoint& endpoint, const gate::Decision& decision)> on_refused; // may be empty
-    Inspection inspection = {};
+    std::function<void(const Endpoint& endpoint)>
+        on_distrusted; // by a client of a host that is inspected; may be empty
+    std::shared_ptr<const Inspection> inspection = std::make_shared<Inspection>(); // complete before the sandbox starts
 };
 
 class Proxy {

@@ -105,8 +105,8 @@ class Gate {
     bool inspects(const Request& request);
     // What rules put into this request, an HttpRequest, once it is allowed. A rule that surely covers it counts.
     std::vector<protocol::Injection> injections(const Request& request);
-    // All that rules put into requests of a session, whichever.
-    std::vector<protocol::Injection> injections_for(const std::string& session_id);
+    // The rules about requests that count for a session, or for tool servers.
+    std::vector<protocol::Rule> request_rules(const std::optional<std::string>& session_id);
 
     // Of an action that was allowed: the enforcement point holds it while the action goes on. Of any other, it reports
     // nothing.

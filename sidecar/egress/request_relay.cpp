@@ -26,7 +26,10 @@ constexpr std::size_t max_waiting_bytes = std::size_t{256} << 10; // of a client
 constexpr std::size_t max_queued_bytes = std::size_t{256} << 10;
 
 // Servers that obey these do something else than what was judged.
-constexpr std::array<std::string_view, 3> overrides = {"x-http-method-override", "x-http-method", "x-method-override"};
+constexpr std::array<std::string_view, 5> overrides = {"x-http-method-override", "x-http-method", "x-method-override",
+                                                       "x-original-url", "x-rewrite-url"};
+// A part of an answer may have a part of a secret, which no mask finds.
+constexpr std::array<std::string_view, 3> asking_for_a_part = {"range", "if-range", "request-range"};
 
 bool is_idempotent(std::string_view method) {
     constexpr std::array<std::string_view, 5> methods = {"GET", "HEAD", "OPTIONS", "PUT", "DELETE"};
@@ -34,11 +37,12 @@ bool is_idempotent(std::string_view method) {
 }
 
 void require_readable(const RequestHead& head) {
-    for (const std::string_view name : overrides) {
-        if (head.single(name)) {
+    for (const auto& [name, value] : head.fields) {
+        if (std::any_of(overrides.begin(), overrides.end(),
+                        [&name](std::string_view each) { return is_one_field(name, each); })) {
             throw Error(ErrorCode::denied,
-                        fmt::format("the header {} asks the server for another method than the request has; send that "
-                                    "method itself",
+                        fmt::format("the header {} asks the server for another method or path than the request has; "
+                                    "send that itself",
                                     name));
         }
     }
@@ -67,6 +71,12 @@ std::string authority_of(const Endpoint& endpoint, bool tls) {
     const std::string_view usual = tls ? ":443" : ":80";
     const std::string text = to_string(endpoint);
     return text.ends_with(usual) ? text.substr(0, text.size() - usual.size()) : text;
+}
+
+bool is_coded(const ResponseHead& head) {
+    return std::any_of(head.fields.begin(), head.fields.end(), [](const auto& field) {
+        return field.first == "content-encoding" && field.second != "identity";
+    });
 }
 
 std::string chunk_of(std::string_view content) {
@@ -160,7 +170,8 @@ Task<bool> RequestRelay::serve(RequestHead head) {
     const std::optional<std::string> expects = head.single("expect");
     Judged judged;
     RequestToJudge& request = judged.request;
-    request.opens_web_socket = head.lists("connection", "upgrade") && head.lists("upgrade", "websocket");
+    request.opens_web_socket =
+        head.method == "GET" && head.lists("connection", "upgrade") && head.lists("upgrade", "websocket");
     last_request_ = to_proxy_ || head.minor_version == 0 || head.lists("connection", "close") ||
                     head.lists("proxy-connection", "close");
     request.head = std::move(head);
@@ -217,10 +228,13 @@ Task<void> RequestRelay::read_body(RequestToJudge* request, MessageBody* body, b
 Task<RequestRelay::Ended> RequestRelay::exchange(Judged* judged, MessageBody* body) {
     co_await judge(judged);
     co_await gate::reporting_failure(judged->outcome, put_in_secrets(judged));
-    const bool may_reuse = judged->request.complete && !judged->request.opens_web_socket;
+    // What a server says late about a request with secrets must not pass as the answer to one without.
+    std::vector<std::string> secrets = secret_names(judged->injections);
+    const bool may_reuse = judged->request.complete && !judged->request.opens_web_socket && secrets == server_secrets_;
     sent_ = 0;
     received_ = 0;
     co_await gate::reporting_failure(judged->outcome, open_server(may_reuse));
+    server_secrets_ = std::move(secrets);
     co_await send(judged, body);
     awaits_answer_ = true;
     auto passing = gate::reporting_failure(judged->outcome, pass_response(judged));
@@ -286,6 +300,9 @@ Task<void> RequestRelay::put_in_secrets(Judged* judged) {
     inject(head, judged->injections, values);
     // A coded answer could not be searched for the value.
     head.set("accept-encoding", "identity");
+    for (const std::string_view name : asking_for_a_part) {
+        head.erase(name);
+    }
     judged->mask = std::make_shared<const SecretMask>(masked);
 }
 
@@ -347,7 +364,8 @@ Task<void> RequestRelay::send(Judged* judged, MessageBody* body) {
     }
 }
 
-Task<ResponseHead> RequestRelay::read_response_head() {
+// Masked before it is read: names lose their case, and errors quote it.
+Task<ResponseHead> RequestRelay::read_response_head(std::shared_ptr<const SecretMask> mask) {
     std::optional<std::size_t> size = head_size(server_in_);
     while (!size) {
         const std::string bytes = co_await server_->read();
@@ -358,7 +376,7 @@ Task<ResponseHead> RequestRelay::read_response_head() {
         server_in_ += bytes;
         size = head_size(server_in_);
     }
-    ResponseHead head = parse_response_head(std::string_view(server_in_).substr(0, *size));
+    ResponseHead head = parse_response_head(masked_text(mask, server_in_.substr(0, *size)));
     server_in_.erase(0, *size);
     co_return std::move(head);
 }
@@ -366,7 +384,7 @@ Task<ResponseHead> RequestRelay::read_response_head() {
 Task<ResponseHead> RequestRelay::read_answer(Judged* judged) {
     std::optional<ResponseHead> head;
     try {
-        head = co_await read_response_head();
+        head = co_await read_response_head(judged->mask);
     } catch (const Cancelled&) {
         throw;
     } catch (const Error&) {
@@ -377,7 +395,7 @@ Task<ResponseHead> RequestRelay::read_answer(Judged* judged) {
     if (!head) {
         co_await open_server(false);
         co_await send(judged, nullptr); // a request that is not complete reuses no connection
-        head = co_await read_response_head();
+        head = co_await read_response_head(judged->mask);
     }
     co_return std::move(*head);
 }
@@ -385,17 +403,25 @@ Task<ResponseHead> RequestRelay::read_answer(Judged* judged) {
 Task<RequestRelay::Ended> RequestRelay::pass_response(Judged* judged) {
     constexpr int switching_protocols = 101;
     constexpr int first_final = 200;
+    constexpr int first_redirect = 300;
     ResponseHead head = co_await read_answer(judged);
     while (head.status < first_final && head.status != switching_protocols) {
-        head = co_await read_response_head(); // the client was told to go on, or does not wait for it
+        head = co_await read_response_head(judged->mask); // the client was told to go on, or does not wait for it
     }
     co_await connector_.gate().recorded();
     const bool upgraded = head.status == switching_protocols;
     if (upgraded && !judged->request.opens_web_socket) {
         throw Error(ErrorCode::internal_error, "the server changes the protocol, which nobody asked for");
     }
+    if (judged->request.opens_web_socket && head.status >= first_final && head.status < first_redirect) {
+        throw Error(ErrorCode::internal_error, "the server opened no WebSocket; another answer was not asked about");
+    }
     MessageBody body(head, judged->request.head.method);
     const bool masked = judged->mask && !body.ended() && !upgraded;
+    if (masked && is_coded(head)) {
+        throw Error(ErrorCode::internal_error, "the server coded its answer, which it was asked not to do; the secrets "
+                                               "of the request could not be found in it");
+    }
     const bool server_keeps =
         !upgraded && head.minor_version == 1 && !head.lists("connection", "close") && !body.ends_with_connection();
     // What it is to be told to the client about the length.
@@ -416,7 +442,7 @@ Task<RequestRelay::Ended> RequestRelay::pass_response(Judged* judged) {
         head.set("connection", "close");
     }
     answering_ = true;
-    co_await to_client(masked_text(judged->mask, to_text(head)));
+    co_await to_client(to_text(head));
     if (upgraded) {
         co_return Ended::web_socket;
     }

@@ -59,7 +59,7 @@ class RequestRelay {
     Task<void> put_in_secrets(Judged* judged);
     Task<void> send(Judged* judged, MessageBody* body);
     Task<void> open_server(bool may_reuse);
-    Task<ResponseHead> read_response_head();
+    Task<ResponseHead> read_response_head(std::shared_ptr<const SecretMask> mask);
     // The first of an answer. A server may end a connection that waits just when a request comes: once more, then.
     Task<ResponseHead> read_answer(Judged* judged);
     Task<Ended> pass_response(Judged* judged);
@@ -87,6 +87,7 @@ class RequestRelay {
 
     std::unique_ptr<async::SocketStream> server_;
     std::string server_in_;
+    std::vector<std::string> server_secrets_; // that it was sent
     bool server_is_reused_ = false;
     Instant server_idle_since_;
 

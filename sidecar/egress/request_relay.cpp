@@ -498,11 +498,15 @@ Task<void> RequestRelay::pass_body(MessageBody* body, bool chunked, std::shared_
 
 Task<void> RequestRelay::carry_web_socket() {
     Event down_ended;
-    const std::shared_ptr<CancelState> down = tasks_.spawn(carry_down(&down_ended));
+    std::shared_ptr<CancelState> down = tasks_.spawn(carry_down(&down_ended));
+    co_await finally(carry_up(&down_ended), end_carrying(std::move(down), &down_ended));
+}
+
+Task<void> RequestRelay::carry_up(Event* down_ended) {
     std::string bytes = std::exchange(in_, {});
-    while (!down_ended.is_set()) {
+    while (!down_ended->is_set()) {
         if (bytes.empty()) {
-            std::optional<std::string> read = co_await unless(&down_ended, client_->read());
+            std::optional<std::string> read = co_await unless(down_ended, client_->read());
             if (!read || read->empty()) {
                 break;
             }
@@ -510,9 +514,12 @@ Task<void> RequestRelay::carry_web_socket() {
         }
         co_await to_server(std::exchange(bytes, {}));
     }
+}
+
+Task<void> RequestRelay::end_carrying(std::shared_ptr<CancelState> down, Event* down_ended) {
     server_->abort();
     down->cancel();
-    co_await down_ended.wait();
+    co_await down_ended->wait();
 }
 
 Task<void> RequestRelay::carry_down(Event* ended) {

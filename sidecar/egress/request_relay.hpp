@@ -65,7 +65,9 @@ class RequestRelay {
     Task<Ended> pass_response(Judged* judged);
     Task<void> pass_body(MessageBody* body, bool chunked, std::shared_ptr<const SecretMask> mask);
     Task<void> carry_web_socket();
+    Task<void> carry_up(Event* down_ended);
     Task<void> carry_down(Event* ended);
+    Task<void> end_carrying(std::shared_ptr<CancelState> down, Event* down_ended);
 
     // `work`, unless the client goes first.
     Task<std::optional<Ended>> while_client_stays(Task<Ended> work);

@@ -338,7 +338,11 @@ Task<void> RequestRelay::send(Judged* judged, MessageBody* body) {
         head.set("connection", "Upgrade");
         head.set("upgrade", "websocket");
     }
-    co_await to_server(to_text(head) + (request.complete ? request.body : std::string()));
+    std::string bytes = to_text(head);
+    if (request.complete) {
+        bytes += request.body;
+    }
+    co_await to_server(std::move(bytes));
     if (request.complete) {
         co_return;
     }
@@ -346,7 +350,8 @@ Task<void> RequestRelay::send(Judged* judged, MessageBody* body) {
     std::string content = std::move(request.body);
     while (true) {
         if (!content.empty()) {
-            co_await to_server(chunked ? chunk_of(content) : std::move(content));
+            std::string piece = chunked ? chunk_of(content) : std::move(content);
+            co_await to_server(std::move(piece));
         }
         if (body->ended()) {
             break;
@@ -406,12 +411,12 @@ Task<RequestRelay::Ended> RequestRelay::pass_response(Judged* judged) {
     constexpr int first_redirect = 300;
     ResponseHead head = co_await read_answer(judged);
     while (head.status < first_final && head.status != switching_protocols) {
-        head = co_await read_response_head(judged->mask); // the client was told to go on, or does not wait for it
+        head = co_await read_response_head(judged->mask); // the client was asked to go on, or does not wait for it
     }
     co_await connector_.gate().recorded();
     const bool upgraded = head.status == switching_protocols;
     if (upgraded && !judged->request.opens_web_socket) {
-        throw Error(ErrorCode::internal_error, "the server changes the protocol, which nobody asked for");
+        throw Error(ErrorCode::internal_error, "the server changes the protocol, which the request did not ask for");
     }
     if (judged->request.opens_web_socket && head.status >= first_final && head.status < first_redirect) {
         throw Error(ErrorCode::internal_error, "the server opened no WebSocket; another answer was not asked about");
@@ -424,7 +429,7 @@ Task<RequestRelay::Ended> RequestRelay::pass_response(Judged* judged) {
     }
     const bool server_keeps =
         !upgraded && head.minor_version == 1 && !head.lists("connection", "close") && !body.ends_with_connection();
-    // What it is to be told to the client about the length.
+    // How the client finds the length.
     const bool chunked = masked && judged->request.head.minor_version == 1;
     const bool client_keeps = !last_request_ && (chunked || !body.ends_with_connection()) && (!masked || chunked);
     head.erase_hop_by_hop();
@@ -446,7 +451,8 @@ Task<RequestRelay::Ended> RequestRelay::pass_response(Judged* judged) {
     if (upgraded) {
         co_return Ended::web_socket;
     }
-    co_await pass_body(&body, chunked, masked ? judged->mask : nullptr);
+    std::shared_ptr<const SecretMask> mask = masked ? judged->mask : nullptr;
+    co_await pass_body(&body, chunked, std::move(mask));
     if (server_keeps) {
         server_idle_since_ = clock_.now();
     } else {
@@ -471,7 +477,8 @@ Task<void> RequestRelay::pass_body(MessageBody* body, bool chunked, std::shared_
             passed += masking.finish();
         }
         if (!passed.empty()) {
-            co_await to_client(chunked ? chunk_of(passed) : std::move(passed));
+            std::string piece = chunked ? chunk_of(passed) : std::move(passed);
+            co_await to_client(std::move(piece));
         }
         if (ended) {
             break;
@@ -483,9 +490,10 @@ Task<void> RequestRelay::pass_body(MessageBody* body, bool chunked, std::shared_
         }
         if (server_in_.empty()) {
             if (mask) {
-                const std::string rest = masking.finish();
+                std::string rest = masking.finish();
                 if (!rest.empty()) {
-                    co_await to_client(chunked ? chunk_of(rest) : rest);
+                    rest = chunked ? chunk_of(rest) : rest;
+                    co_await to_client(std::move(rest));
                 }
             }
             break;
@@ -512,7 +520,9 @@ Task<void> RequestRelay::carry_up(Event* down_ended) {
             }
             bytes = std::move(*read);
         }
-        co_await to_server(std::exchange(bytes, {}));
+        std::string passed = std::move(bytes);
+        bytes.clear();
+        co_await to_server(std::move(passed));
     }
 }
 

@@ -3,103 +3,12 @@ rule puts in, and what the server gets is what was judged."""
 
 import base64
 import gzip
-import threading
 import unittest
 import zlib
 
 import own_network
-from cellgate_client import SharedSidecarTest, Sidecar
-from hunt_server import HuntServer, in_chunks, ok, spellings
-from processes import TIMEOUT
-from workspaces import TestWorkspace
-
-VALUE = "Hunt-7f3A9c1D5e2B8x4Z"
-HOST = "allowed.example"
-# What was got goes to the test in another form, past the mask that cells' outputs have.
-CLIENT = """
-import socket, ssl
-def connect(host='allowed.example', port=443):
-    stream = socket.create_connection(('127.0.0.1', 3128), timeout=60)
-    stream.sendall(f'CONNECT {host}:{port} HTTP/1.1\\r\\nHost: {host}:{port}\\r\\n\\r\\n'.encode())
-    head = b''
-    while not head.endswith(b'\\r\\n\\r\\n'):
-        head += stream.recv(1)
-    if port == 80:
-        return stream
-    return ssl.create_default_context().wrap_socket(stream, server_hostname=host)
-def read(stream):
-    got = b''
-    try:
-        while piece := stream.recv(1 << 16):
-            got += piece
-    except OSError as error:
-        got += f'<{error}>'.encode()
-    return got
-def tell(data):
-    print(bytes(byte ^ 0x55 for byte in data).hex(), flush=True)
-def talk(data, **where):
-    stream = connect(**where)
-    stream.sendall(data)
-    tell(read(stream))
-"""
-
-
-def request(line="GET /a", fields=b"", body=b"", host=HOST):
-    return b"%s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n%s\r\n%s" % (line.encode(), host.encode(), fields, body)
-
-
-class HuntTest(SharedSidecarTest):
-    inject = {"as": "bearer", "value": "${secret:API_TOKEN}"}
-
-    @classmethod
-    def setUpClass(cls):
-        cls.workspace = TestWorkspace()
-        cls.addClassCleanup(cls.workspace.remove)
-        authority, certificate = own_network.make_certificates(cls.workspace.base / "certificates",
-                                                               [HOST, "other.example"])
-        cls.server = HuntServer(443, certificate)
-        cls.plain = HuntServer(80)
-        cls.addClassCleanup(cls.server.close)
-        cls.addClassCleanup(cls.plain.close)
-        cls.addClassCleanup(cls.search)
-        cls.cellgate = Sidecar(cls.workspace, environment=cls.workspace.environment(SSL_CERT_FILE=str(authority)))
-        cls.addClassCleanup(cls.cellgate.close)
-        cls.cellgate.request("secret/set", {"name": "API_TOKEN", "scope": "user", "value": VALUE})
-
-    @classmethod
-    def search(cls):
-        """The record, journals, logs, traces and all other files, after the end."""
-        asked = str(cls.workspace.base / "trace1.jsonl")  # where the test set it, for the user
-        holders = []
-        for path in cls.workspace.base.rglob("*"):
-            if path.is_file() and not path.is_symlink():
-                text = path.read_bytes().lower()
-                if any(each in text for each in spellings(VALUE)):
-                    holders.append(str(path))
-        assert [each for each in holders if each != asked and "/secrets" not in each] == [], holders
-
-    def setUp(self):
-        self.server.answer = lambda request: ok(request.head)
-        self.server.serve = self.server.serve_one
-        for server in self.server, self.plain:
-            server.asked.clear()
-        self.rules = []
-
-    def tearDown(self):
-        for rule in self.rules:
-            self.cellgate.request("policy/remove", {"ruleId": rule})
-
-    def rule(self, effect, **more):
-        rule = {"effect": effect, "kind": "request", "host": HOST, **more}
-        self.rules.append(self.cellgate.request("policy/add", {"rule": rule, "scope": "workspace"})["id"])
-
-    def got(self, sent, **where):
-        execution = self.run_ok(CLIENT + f"talk({sent!r}, **{where!r})", approvals="deny")
-        return bytes(byte ^ 0x55 for byte in bytes.fromhex(execution.text().strip()))
-
-    def assert_hidden(self, got):
-        found = [each for each in spellings(VALUE) if each in got.lower()]
-        self.assertEqual(found, [], got)
+from hunt_server import in_chunks, ok
+from hunt_testing import CLIENT, HOST, VALUE, HuntTest, request
 
 
 def as_field(secret):
@@ -107,7 +16,7 @@ def as_field(secret):
 
 
 def by(answer):
-    """An answer of what it says of the secret alone."""
+    """An answer of the secret alone."""
     return lambda request: answer(request.secret)
 
 
@@ -417,102 +326,6 @@ class Requests(HuntTest):
         self.server.serve = serve
         self.assertIn(b"early", self.got(request()))
         self.assertEqual(self.server.asked[0].secret, VALUE.encode())
-
-
-OPEN = request("GET /live", b"Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
-                            b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n").replace(b"Connection: close\r\n", b"")
-ACCEPTED = (b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-            b"Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n")
-SOCKET = CLIENT + """
-def frame(text, mask=b'abcd'):
-    return bytes([0x81, 0x80 | len(text)]) + mask + bytes(byte ^ mask[i % 4] for i, byte in enumerate(text))
-def said(stream):
-    head = stream.recv(2)
-    return stream.recv(head[1]).decode()
-"""
-
-
-class WebSockets(HuntTest):
-    def serve_frames(self, connection):
-        try:
-            asked = self.server.take(connection)
-            connection.say(ACCEPTED)
-            while True:
-                _, size = connection.read(2)
-                mask = connection.read(4)
-                text = bytes(byte ^ mask[i % 4] for i, byte in enumerate(connection.read(size & 0x7F)))
-                if text == b"secret?":
-                    text = asked.secret or b"none"
-                connection.say(bytes([0x81, len(text) + 5]) + b"said " + text)
-        finally:
-            self.ended.set()
-
-    def setUp(self):
-        super().setUp()
-        self.ended = threading.Event()
-        self.server.serve = self.serve_frames
-
-    def start(self, code, **params):
-        return self.cellgate.execute(SOCKET + f"stream = connect()\nstream.sendall({OPEN!r} + frame(b'early'))\n"
-                                              "head = b''\nwhile not head.endswith(b'\\r\\n\\r\\n'): head += stream.recv(1)\n"
-                                              "print(head.decode().splitlines()[0])\nprint(said(stream))\n" + code, **params)
-
-    def test_a_question_opens_it_and_the_end_of_the_cell_ends_it(self):
-        self.rule("allow", methods=["GET", "POST"])
-        execution = self.start("for text in b'ping', b'pong':\n    stream.sendall(frame(text))\n    print(said(stream))")
-        approval = self.cellgate.approval()
-        self.assertEqual(approval["display"][0], f"open wss://{HOST}/live")
-        self.assertEqual(approval["action"]["method"], "WEBSOCKET")
-        self.assertEqual(self.server.asked, [])
-        self.cellgate.allow(approval)
-        self.assertEqual(execution.result()["status"], "ok", execution.outputs())
-        self.assertEqual(execution.text().splitlines(),
-                         ["HTTP/1.1 101 Switching Protocols", "said early", "said ping", "said pong"])
-        self.assertTrue(self.ended.wait(TIMEOUT))
-        # The kernel still has its end.
-        self.assertEqual(self.run_ok("print(stream.recv(9))").text().strip(), "b''")
-
-    def test_one_that_a_rule_allows_outlives_the_cell(self):
-        self.rule("allow", methods=["WEBSOCKET"])
-        self.start("", approvals="deny").result()
-        text = self.run_ok("stream.sendall(frame(b'later'))\nprint(said(stream))\nstream.close()").text()
-        self.assertEqual(text.strip(), "said later")
-        self.assertTrue(self.ended.wait(TIMEOUT))
-
-    def test_another_request_is_none(self):
-        self.rule("allow", methods=["WEBSOCKET"])
-        for method in "DELETE", "POST":
-            self.assertIn(b"HTTP/1.1 403 ", self.got(OPEN.replace(b"GET", method.encode())))
-        self.assertEqual(self.server.asked, [])
-
-    def test_a_server_that_opens_none_shows_nothing_else(self):
-        self.rule("deny", methods=["GET"])
-        self.rule("allow")
-        self.server.serve = self.server.serve_one
-        self.server.answer = lambda request: ok(b"the page")
-        got = self.got(OPEN)
-        self.assertTrue(got.startswith(b"HTTP/1.1 502 "), got)
-        self.assertNotIn(b"the page", got)
-        self.server.answer = lambda request: b"HTTP/1.1 426 Upgrade\r\nConnection: close\r\nContent-Length: 3\r\n\r\nwhy"
-        self.assertIn(b"why", self.got(OPEN.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")))
-
-    def test_only_a_rule_that_names_it_puts_a_secret_in(self):
-        self.rule("inspect", inject=self.inject)
-        ask = "stream.sendall(frame(b'secret?'))\nprint(len(said(stream)))\nstream.close()"
-        execution = self.start(ask)
-        approval = self.cellgate.approval()
-        self.assertNotIn("secrets", approval["action"])
-        self.cellgate.allow(approval)
-        execution.result()
-        self.assertEqual(self.server.asked[-1].secret, b"")
-        self.rule("inspect", inject=self.inject, methods=["WEBSOCKET"])
-        execution = self.start(ask)
-        approval = self.cellgate.approval()
-        self.assertIn("with the secret API_TOKEN, which the code sees if the server sends it over the WebSocket",
-                      approval["display"])
-        self.cellgate.allow(approval)
-        execution.result()
-        self.assertEqual(self.server.asked[-1].secret, VALUE.encode())
 
 
 if __name__ == "__main__":

@@ -182,6 +182,12 @@ ResponseHead parse_response_head(std::string_view text) {
     return head;
 }
 
+bool is_one_field(std::string_view a, std::string_view b) {
+    const auto as_read = [](char c) { return c == '_' ? '-' : c; };
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [&as_read](char x, char y) { return as_read(x) == as_read(y); });
+}
+
 std::string to_text(const RequestHead& head) {
     return with_fields(fmt::format("{} {} HTTP/1.{}\r\n", head.method, head.target, head.minor_version), head);
 }

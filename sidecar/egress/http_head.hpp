@@ -46,6 +46,9 @@ RequestHead parse_head(std::string_view text);
 
 ResponseHead parse_response_head(std::string_view text);
 
+// Whether some servers take both names, in lower case, for one: they read _ as -.
+bool is_one_field(std::string_view a, std::string_view b);
+
 // As it is sent, with its empty line.
 std::string to_text(const RequestHead& head);
 std::string to_text(const ResponseHead& head);

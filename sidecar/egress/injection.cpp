@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <set>
 
 namespace cellgate::egress {
@@ -33,6 +34,23 @@ std::string field_of(const Injection& injection) {
     return name;
 }
 
+// As servers read the name of a parameter.
+std::string form_decoded(std::string_view text) {
+    std::string decoded;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        unsigned char byte = 0;
+        const std::string_view code = text.substr(at + 1, 2);
+        const char* const end = code.data() + code.size();
+        if (text[at] == '%' && code.size() == 2 && std::from_chars(code.data(), end, byte, 16).ptr == end) {
+            decoded += static_cast<char>(byte);
+            at += 2;
+        } else {
+            decoded += text[at] == '+' ? ' ' : text[at];
+        }
+    }
+    return decoded;
+}
+
 // The target without this parameter of its query.
 std::string without_parameter(const std::string& target, std::string_view name) {
     const std::size_t mark = target.find('?');
@@ -44,7 +62,8 @@ std::string without_parameter(const std::string& target, std::string_view name) 
     while (!rest.empty()) {
         const std::string_view part = rest.substr(0, rest.find('&'));
         rest.remove_prefix(std::min(part.size() + 1, rest.size()));
-        if (part.substr(0, part.find('=')) != name) {
+        const std::string_view parameter = part.substr(0, part.find('='));
+        if (parameter != name && form_decoded(parameter) != name) {
             kept += (kept.empty() ? "" : "&") + std::string(part);
         }
     }
@@ -68,7 +87,8 @@ void clear_places(RequestHead& head, const std::vector<Injection>& injections) {
         if (injection.as == InjectionAs::query) {
             head.target = without_parameter(head.target, injection.name.value_or(""));
         } else {
-            head.erase(field_of(injection));
+            const std::string name = field_of(injection);
+            std::erase_if(head.fields, [&name](const auto& field) { return is_one_field(field.first, name); });
         }
     }
 }

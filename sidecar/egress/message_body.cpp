@@ -2,6 +2,8 @@
 
 #include "base/error.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 
@@ -117,6 +119,10 @@ void MessageBody::end_of_line() {
         }
         state_ = line.empty() ? State::ended : State::trailer;
     }
+}
+
+std::string chunk_of(std::string_view content) {
+    return fmt::format("{:x}\r\n{}\r\n", content.size(), content);
 }
 
 } // namespace cellgate::egress

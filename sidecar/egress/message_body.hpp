@@ -38,4 +38,7 @@ class MessageBody {
     std::size_t trailer_bytes_ = 0;
 };
 
+// One chunk of a body that is chunked.
+std::string chunk_of(std::string_view content);
+
 } // namespace cellgate::egress

@@ -26,19 +26,18 @@ constexpr std::size_t max_waiting_bytes = std::size_t{256} << 10; // of a client
 constexpr std::size_t max_queued_bytes = std::size_t{256} << 10;
 
 // Servers that obey these do something else than what was judged.
-constexpr std::array<std::string_view, 3> overrides = {"x-http-method-override", "x-http-method", "x-method-override"};
-
-bool is_idempotent(std::string_view method) {
-    constexpr std::array<std::string_view, 5> methods = {"GET", "HEAD", "OPTIONS", "PUT", "DELETE"};
-    return std::find(methods.begin(), methods.end(), method) != methods.end();
-}
+constexpr std::array<std::string_view, 5> overrides = {"x-http-method-override", "x-http-method", "x-method-override",
+                                                       "x-original-url", "x-rewrite-url"};
+// A part of an answer may have a part of a secret, which no mask finds.
+constexpr std::array<std::string_view, 3> asking_for_a_part = {"range", "if-range", "request-range"};
 
 void require_readable(const RequestHead& head) {
-    for (const std::string_view name : overrides) {
-        if (head.single(name)) {
+    for (const auto& [name, value] : head.fields) {
+        if (std::any_of(overrides.begin(), overrides.end(),
+                        [&name](std::string_view each) { return is_one_field(name, each); })) {
             throw Error(ErrorCode::denied,
-                        fmt::format("the header {} asks the server for another method than the request has; send that "
-                                    "method itself",
+                        fmt::format("the header {} asks the server for another method or path than the request has; "
+                                    "send that itself",
                                     name));
         }
     }
@@ -67,10 +66,6 @@ std::string authority_of(const Endpoint& endpoint, bool tls) {
     const std::string_view usual = tls ? ":443" : ":80";
     const std::string text = to_string(endpoint);
     return text.ends_with(usual) ? text.substr(0, text.size() - usual.size()) : text;
-}
-
-std::string chunk_of(std::string_view content) {
-    return fmt::format("{:x}\r\n{}\r\n", content.size(), content);
 }
 
 } // namespace
@@ -160,7 +155,8 @@ Task<bool> RequestRelay::serve(RequestHead head) {
     const std::optional<std::string> expects = head.single("expect");
     Judged judged;
     RequestToJudge& request = judged.request;
-    request.opens_web_socket = head.lists("connection", "upgrade") && head.lists("upgrade", "websocket");
+    request.opens_web_socket =
+        head.method == "GET" && head.lists("connection", "upgrade") && head.lists("upgrade", "websocket");
     last_request_ = to_proxy_ || head.minor_version == 0 || head.lists("connection", "close") ||
                     head.lists("proxy-connection", "close");
     request.head = std::move(head);
@@ -217,10 +213,13 @@ Task<void> RequestRelay::read_body(RequestToJudge* request, MessageBody* body, b
 Task<RequestRelay::Ended> RequestRelay::exchange(Judged* judged, MessageBody* body) {
     co_await judge(judged);
     co_await gate::reporting_failure(judged->outcome, put_in_secrets(judged));
-    const bool may_reuse = judged->request.complete && !judged->request.opens_web_socket;
+    // What a server says late about a request with secrets must not pass as the answer to one without.
+    std::vector<std::string> secrets = secret_names(judged->injections);
+    const bool may_reuse = judged->request.complete && !judged->request.opens_web_socket && secrets == server_secrets_;
     sent_ = 0;
     received_ = 0;
     co_await gate::reporting_failure(judged->outcome, open_server(may_reuse));
+    server_secrets_ = std::move(secrets);
     co_await send(judged, body);
     awaits_answer_ = true;
     auto passing = gate::reporting_failure(judged->outcome, pass_response(judged));
@@ -286,6 +285,9 @@ Task<void> RequestRelay::put_in_secrets(Judged* judged) {
     inject(head, judged->injections, values);
     // A coded answer could not be searched for the value.
     head.set("accept-encoding", "identity");
+    for (const std::string_view name : asking_for_a_part) {
+        head.erase(name);
+    }
     judged->mask = std::make_shared<const SecretMask>(masked);
 }
 
@@ -352,170 +354,7 @@ Task<void> RequestRelay::send(Judged* judged, MessageBody* body) {
     }
 }
 
-Task<ResponseHead> RequestRelay::read_response_head() {
-    std::optional<std::size_t> size = head_size(server_in_);
-    while (!size) {
-        const std::string bytes = co_await server_->read();
-        if (bytes.empty()) {
-            throw Error(ErrorCode::internal_error, "the server ended the connection before its answer");
-        }
-        received_ += static_cast<std::int64_t>(bytes.size());
-        server_in_ += bytes;
-        size = head_size(server_in_);
-    }
-    ResponseHead head = parse_response_head(std::string_view(server_in_).substr(0, *size));
-    server_in_.erase(0, *size);
-    co_return std::move(head);
-}
-
-Task<ResponseHead> RequestRelay::read_answer(Judged* judged) {
-    std::optional<ResponseHead> head;
-    try {
-        head = co_await read_response_head();
-    } catch (const Cancelled&) {
-        throw;
-    } catch (const Error&) {
-        if (!server_is_reused_ || received_ > 0 || !is_idempotent(judged->request.head.method)) {
-            throw;
-        }
-    }
-    if (!head) {
-        co_await open_server(false);
-        co_await send(judged, nullptr); // a request that is not complete reuses no connection
-        head = co_await read_response_head();
-    }
-    co_return std::move(*head);
-}
-
-Task<RequestRelay::Ended> RequestRelay::pass_response(Judged* judged) {
-    constexpr int switching_protocols = 101;
-    constexpr int first_final = 200;
-    ResponseHead head = co_await read_answer(judged);
-    while (head.status < first_final && head.status != switching_protocols) {
-        head = co_await read_response_head(); // the client goes on already, or does not wait for it
-    }
-    co_await connector_.gate().recorded();
-    const bool upgraded = head.status == switching_protocols;
-    if (upgraded && !judged->request.opens_web_socket) {
-        throw Error(ErrorCode::internal_error, "the server changes the protocol, and was not asked to");
-    }
-    MessageBody body(head, judged->request.head.method);
-    const bool masked = judged->mask && !body.ended() && !upgraded;
-    const bool server_keeps =
-        !upgraded && head.minor_version == 1 && !head.lists("connection", "close") && !body.ends_with_connection();
-    // How the client learns where the answer ends.
-    const bool chunked = masked && judged->request.head.minor_version == 1;
-    const bool client_keeps = !last_request_ && (chunked || !body.ends_with_connection()) && (!masked || chunked);
-    head.erase_hop_by_hop();
-    if (masked) {
-        head.erase("content-length");
-        head.erase("transfer-encoding");
-        if (chunked) {
-            head.set("transfer-encoding", "chunked");
-        }
-    }
-    if (upgraded) {
-        head.set("connection", "Upgrade");
-        head.set("upgrade", "websocket");
-    } else if (!client_keeps) {
-        head.set("connection", "close");
-    }
-    answering_ = true;
-    std::string text = masked_text(judged->mask, to_text(head));
-    co_await to_client(std::move(text));
-    if (upgraded) {
-        co_return Ended::web_socket;
-    }
-    std::shared_ptr<const SecretMask> mask = masked ? judged->mask : nullptr;
-    co_await pass_body(&body, chunked, std::move(mask));
-    if (server_keeps) {
-        server_idle_since_ = clock_.now();
-    } else {
-        std::exchange(server_, nullptr)->abort();
-    }
-    co_return client_keeps ? Ended::keep : Ended::close;
-}
-
-// Without a mask the bytes pass as they are.
-Task<void> RequestRelay::pass_body(MessageBody* body, bool chunked, std::shared_ptr<const SecretMask> mask) {
-    MaskedStream masking(mask);
-    while (true) {
-        std::string content;
-        std::string passed;
-        if (!server_in_.empty()) {
-            const std::size_t count = body->take(server_in_, mask ? &content : nullptr);
-            passed = mask ? masking.push(std::move(content)) : server_in_.substr(0, count);
-            server_in_.erase(0, count);
-        }
-        const bool ended = body->ended();
-        if (ended && mask) {
-            passed += masking.finish();
-        }
-        if (!passed.empty()) {
-            std::string piece = chunked ? chunk_of(passed) : std::move(passed);
-            co_await to_client(std::move(piece));
-        }
-        if (ended) {
-            break;
-        }
-        server_in_ = co_await server_->read();
-        received_ += static_cast<std::int64_t>(server_in_.size());
-        if (server_in_.empty() && !body->ends_with_connection()) {
-            throw Error(ErrorCode::internal_error, "the server ended the connection in the middle of its answer");
-        }
-        if (server_in_.empty()) {
-            if (mask) {
-                std::string rest = masking.finish();
-                if (!rest.empty()) {
-                    rest = chunked ? chunk_of(rest) : rest;
-                    co_await to_client(std::move(rest));
-                }
-            }
-            break;
-        }
-    }
-    if (chunked) {
-        co_await to_client("0\r\n\r\n");
-    }
-}
-
-Task<void> RequestRelay::carry_web_socket() {
-    Event down_ended;
-    const std::shared_ptr<CancelState> down = tasks_.spawn(carry_down(&down_ended));
-    std::string bytes = std::exchange(in_, {});
-    while (!down_ended.is_set()) {
-        if (bytes.empty()) {
-            std::optional<std::string> read = co_await unless(&down_ended, client_->read());
-            if (!read || read->empty()) {
-                break;
-            }
-            bytes = std::move(*read);
-        }
-        std::string piece = std::exchange(bytes, std::string());
-        co_await to_server(std::move(piece));
-    }
-    server_->abort();
-    down->cancel();
-    co_await down_ended.wait();
-}
-
-Task<void> RequestRelay::carry_down(Event* ended) {
-    try {
-        std::string bytes = std::exchange(server_in_, {});
-        if (bytes.empty()) {
-            bytes = co_await server_->read();
-        }
-        while (!bytes.empty() && !client_->peer_gone()) {
-            received_ += static_cast<std::int64_t>(bytes.size());
-            co_await to_client(std::move(bytes));
-            bytes = co_await server_->read();
-        }
-    } catch (const Error&) {
-        // It ended, in one way or another.
-    }
-    ended->set();
-}
-
+// Masked before it is read: names lose their case, and errors quote it.
 Task<std::optional<RequestRelay::Ended>> RequestRelay::while_client_stays(Task<Ended> work) {
     watched_.reset();
     const std::shared_ptr<CancelState> watching = tasks_.spawn(watch_client());

@@ -59,13 +59,15 @@ class RequestRelay {
     Task<void> put_in_secrets(Judged* judged);
     Task<void> send(Judged* judged, MessageBody* body);
     Task<void> open_server(bool may_reuse);
-    Task<ResponseHead> read_response_head();
+    Task<ResponseHead> read_response_head(std::shared_ptr<const SecretMask> mask);
     // The first of an answer. A server may end a connection that waits just when a request comes: once more, then.
     Task<ResponseHead> read_answer(Judged* judged);
     Task<Ended> pass_response(Judged* judged);
     Task<void> pass_body(MessageBody* body, bool chunked, std::shared_ptr<const SecretMask> mask);
     Task<void> carry_web_socket();
+    Task<void> carry_up(Event* down_ended);
     Task<void> carry_down(Event* ended);
+    Task<void> end_carrying(std::shared_ptr<CancelState> down, Event* down_ended);
 
     // `work`, unless the client goes first.
     Task<std::optional<Ended>> while_client_stays(Task<Ended> work);
@@ -87,6 +89,7 @@ class RequestRelay {
 
     std::unique_ptr<async::SocketStream> server_;
     std::string server_in_;
+    std::vector<std::string> server_secrets_; // that it was sent
     bool server_is_reused_ = false;
     Instant server_idle_since_;
 

@@ -297,6 +297,9 @@ class FieldPrinter {
             if constexpr (std::is_same_v<Tag, field::Environment> || std::is_same_v<Tag, field::Headers>) {
                 shown_ = value;
             }
+            if constexpr (std::is_same_v<Tag, field::Method>) {
+                web_socket_ = value == "WEBSOCKET";
+            }
             has_body_ = has_body_ || std::is_same_v<Tag, field::Body>;
         });
     }
@@ -340,7 +343,9 @@ class FieldPrinter {
     void operator()(field::Query, std::string_view query) const { show_text(lines_, "query: ", query, 0); }
     void operator()(field::Secrets, const Texts& names) const {
         for (const std::string& name : names) {
-            lines_.add(fmt::format("with the secret {}, which the code does not see", visible_name(name)));
+            lines_.add(fmt::format("with the secret {}, which {}", visible_name(name),
+                                   web_socket_ ? "the code sees if the server sends it over the WebSocket"
+                                               : "the code does not see"));
         }
     }
     void operator()(field::RequestHeaders, const Texts& headers) const {
@@ -381,6 +386,7 @@ class FieldPrinter {
     Lines& lines_;
     Variables shown_; // by name
     bool has_body_ = false;
+    bool web_socket_ = false;
 };
 
 Lines with_title(const Action& action) {

@@ -24,9 +24,11 @@ bool Gate::inspects(const Request& request) {
 std::vector<protocol::Injection> Gate::injections(const Request& request) {
     impl_->refresh();
     const Payload payload(request.action);
+    const bool web_socket = payload.names().method == "WEBSOCKET";
     std::vector<protocol::Injection> found;
     for (const protocol::Rule& rule : impl_->policy.rules().request_rules(context_of(request))) {
-        if (rule.inject && gate::inspects(rule, payload.names()) &&
+        // What a server sends over a WebSocket is not masked: a rule has to mean it.
+        if (rule.inject && (!web_socket || rule.methods) && gate::inspects(rule, payload.names()) &&
             match_request(rule, payload.names()) == Match::yes) {
             found.push_back(*rule.inject);
         }

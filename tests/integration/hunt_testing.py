@@ -1,0 +1,95 @@
+"""Cells with a client of bytes, and a server of bytes, for tests of requests that are judged one by one. The whole home,
+the traces and the workspace are searched for the secret at the end of each class."""
+
+import own_network
+from cellgate_client import SharedSidecarTest, Sidecar
+from hunt_server import HuntServer, ok, spellings
+from workspaces import TestWorkspace
+
+VALUE = "Hunt-7f3A9c1D5e2B8x4Z"
+HOST = "allowed.example"
+# What was got goes to the test in another form, past the mask that cells' outputs have.
+CLIENT = """
+import socket, ssl
+def connect(host='allowed.example', port=443):
+    stream = socket.create_connection(('127.0.0.1', 3128), timeout=60)
+    stream.sendall(f'CONNECT {host}:{port} HTTP/1.1\\r\\nHost: {host}:{port}\\r\\n\\r\\n'.encode())
+    head = b''
+    while not head.endswith(b'\\r\\n\\r\\n'):
+        head += stream.recv(1)
+    if port == 80:
+        return stream
+    return ssl.create_default_context().wrap_socket(stream, server_hostname=host)
+def read(stream):
+    got = b''
+    try:
+        while piece := stream.recv(1 << 16):
+            got += piece
+    except OSError as error:
+        got += f'<{error}>'.encode()
+    return got
+def tell(data):
+    print(bytes(byte ^ 0x55 for byte in data).hex(), flush=True)
+def talk(data, **where):
+    stream = connect(**where)
+    stream.sendall(data)
+    tell(read(stream))
+"""
+
+
+def request(line="GET /a", fields=b"", body=b"", host=HOST):
+    return b"%s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n%s\r\n%s" % (line.encode(), host.encode(), fields, body)
+
+
+class HuntTest(SharedSidecarTest):
+    inject = {"as": "bearer", "value": "${secret:API_TOKEN}"}
+
+    @classmethod
+    def setUpClass(cls):
+        cls.workspace = TestWorkspace()
+        cls.addClassCleanup(cls.workspace.remove)
+        authority, certificate = own_network.make_certificates(cls.workspace.base / "certificates",
+                                                               [HOST, "other.example"])
+        cls.server = HuntServer(443, certificate)
+        cls.plain = HuntServer(80)
+        cls.addClassCleanup(cls.server.close)
+        cls.addClassCleanup(cls.plain.close)
+        cls.addClassCleanup(cls.search)
+        cls.cellgate = Sidecar(cls.workspace, environment=cls.workspace.environment(SSL_CERT_FILE=str(authority)))
+        cls.addClassCleanup(cls.cellgate.close)
+        cls.cellgate.request("secret/set", {"name": "API_TOKEN", "scope": "user", "value": VALUE})
+
+    @classmethod
+    def search(cls):
+        """The record, journals, logs, traces and all other files, after the end."""
+        asked = str(cls.workspace.base / "trace1.jsonl")  # where the test set it, for the user
+        holders = []
+        for path in cls.workspace.base.rglob("*"):
+            if path.is_file() and not path.is_symlink():
+                text = path.read_bytes().lower()
+                if any(each in text for each in spellings(VALUE)):
+                    holders.append(str(path))
+        assert [each for each in holders if each != asked and "/secrets" not in each] == [], holders
+
+    def setUp(self):
+        self.server.answer = lambda request: ok(request.head)
+        self.server.serve = self.server.serve_one
+        for server in self.server, self.plain:
+            server.asked.clear()
+        self.rules = []
+
+    def tearDown(self):
+        for rule in self.rules:
+            self.cellgate.request("policy/remove", {"ruleId": rule})
+
+    def rule(self, effect, **more):
+        rule = {"effect": effect, "kind": "request", "host": HOST, **more}
+        self.rules.append(self.cellgate.request("policy/add", {"rule": rule, "scope": "workspace"})["id"])
+
+    def got(self, sent, **where):
+        execution = self.run_ok(CLIENT + f"talk({sent!r}, **{where!r})", approvals="deny")
+        return bytes(byte ^ 0x55 for byte in bytes.fromhex(execution.text().strip()))
+
+    def assert_hidden(self, got):
+        found = [each for each in spellings(VALUE) if each in got.lower()]
+        self.assertEqual(found, [], got)

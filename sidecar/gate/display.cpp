@@ -344,8 +344,7 @@ class FieldPrinter {
     void operator()(field::Secrets, const Texts& names) const {
         for (const std::string& name : names) {
             lines_.add(fmt::format("with the secret {}, which {}", visible_name(name),
-                                   web_socket_ ? "the code sees if the server sends it over the WebSocket"
-                                               : "the code does not see"));
+                                   web_socket_ ? "the WebSocket may show to the code" : "the code does not see"));
         }
     }
     void operator()(field::RequestHeaders, const Texts& headers) const {

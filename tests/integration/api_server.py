@@ -3,8 +3,10 @@ FOLDER, for 127.0.0.1, and prints {"port", "authority"}, then each request: {"me
 
 import http.server
 import json
+import os
 import socketserver
 import ssl
+import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -20,6 +22,9 @@ class Api(http.server.BaseHTTPRequestHandler):
         size = int(self.headers.get("Content-Length") or 0)
         body = self.rfile.read(size) if size else self.read_chunks()
         self.server.on_asked((self.command, self.path, dict(self.headers.items()), body))
+        if self.path.startswith("/git/"):
+            self.serve_git(body)
+            return
         if self.path.startswith("/redirect"):
             self.send_response(302)
             self.send_header("Location", "https://other.example/echo")
@@ -45,6 +50,24 @@ class Api(http.server.BaseHTTPRequestHandler):
 
     do_GET = do_POST = do_PUT = do_DELETE = do_HEAD = do_PATCH = serve
 
+    def serve_git(self, body):
+        """By git's own program, for whoever asks; repositories are in the server's `repositories`."""
+        path, _, query = self.path.removeprefix("/git").partition("?")
+        made = subprocess.run(["git", "http-backend"], input=body, stdout=subprocess.PIPE, check=True, env={
+            **os.environ, "GIT_PROJECT_ROOT": str(self.server.repositories), "GIT_HTTP_EXPORT_ALL": "1",
+            "REMOTE_USER": "ada", "REQUEST_METHOD": self.command, "PATH_INFO": path, "QUERY_STRING": query,
+            "CONTENT_TYPE": self.headers.get("Content-Type", ""), "CONTENT_LENGTH": str(len(body)),
+            "HTTP_CONTENT_ENCODING": self.headers.get("Content-Encoding", ""),
+            "GIT_PROTOCOL": self.headers.get("Git-Protocol", "")}).stdout
+        head, _, answer = made.partition(b"\r\n\r\n")
+        fields = dict(line.split(": ", 1) for line in head.decode().splitlines())
+        self.send_response(int(fields.pop("Status", "200").split()[0]))
+        for name, value in fields.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+
     def read_chunks(self):
         body = b""
         if self.headers.get("Transfer-Encoding") == "chunked":
@@ -64,6 +87,7 @@ class ApiServer(socketserver.ThreadingMixIn, http.server.HTTPServer):
     def __init__(self, certificate, port=0, on_asked=None):
         self.asked = []
         self.connections = 0
+        self.repositories = None
         self.on_asked = on_asked or self.asked.append
         super().__init__(("0.0.0.0", port), Api)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

@@ -3,6 +3,7 @@ their sandbox by the variables that they have, and the sidecar trusts the test's
 
 import base64
 import json
+import subprocess
 import unittest
 
 import own_network
@@ -315,6 +316,37 @@ class Programs(RequestsTest):
         self.cellgate.session("node", sandbox={"allowRead": [str(NODE)]})
         self.reached(self.shell(f"{NODE} -e 'fetch(\"https://allowed.example/a\").then(r => r.text()).then(console.log)'"),
                      session="node")
+
+    def test_git_fetches_by_a_rule_and_its_push_is_asked_about(self):
+        self.api.repositories = self.workspace.base / "repositories"
+        bare = self.api.repositories / "plan.git"
+        subprocess.run(f"""git init -q --bare {bare} && git init -q {bare}.first && cd {bare}.first && echo a > file &&
+            git add file && git -c user.name=a -c user.email=a@example.org commit -qm first &&
+            git push -q {bare} HEAD:refs/heads/main && git -C {bare} symbolic-ref HEAD refs/heads/main""",
+                       shell=True, check=True)
+        rule = self.cellgate.request("policy/parse", {"text": f"allow request {HOST} git-fetch /git/plan.git"})["rule"]
+        self.rules.append(self.cellgate.request("policy/add", {"rule": rule, "scope": "workspace"})["id"])
+        text = self.run_ok(self.shell(f"cd /tmp && rm -rf plan && git clone -q https://{HOST}/git/plan.git && cat plan/file"),
+                           approvals="deny").text()
+        self.assertEqual(text.strip(), "a")
+        push = self.shell("cd /tmp/plan && echo b > file && git -c user.name=a -c user.email=a@example.org commit -qam more; "
+                          "git push -q && echo pushed")
+        execution = self.cellgate.execute(push)
+        approval = self.cellgate.approval()
+        self.assertEqual(approval["display"][0], f"POST https://{HOST}/git/plan.git/git-receive-pack")
+        self.assertIn("subprocess.run", approval["origin"]["text"])
+        self.cellgate.deny(approval)
+        execution.result()
+        self.assertNotIn("pushed", execution.text())
+
+        def subjects():
+            return subprocess.run(["git", "-C", bare, "log", "--format=%s", "main"], capture_output=True, text=True).stdout
+        self.assertEqual(subjects(), "first\n")
+        execution = self.cellgate.execute(push)
+        self.cellgate.allow(self.cellgate.approval())
+        execution.result()
+        self.assertIn("pushed", execution.text())
+        self.assertEqual(subjects(), "more\nfirst\n")
 
     def test_one_that_trusts_nobody_else_is_refused_with_a_reason(self):
         self.rule("allow")

@@ -254,8 +254,8 @@ TEST_CASE("what is put in comes of the rules that surely cover the request") {
     }
     fixture.add(injecting(protocol::InjectionAs::query, "${secret:KEY}", "key"));
     CHECK(count(request("GET", "/repos/x")) == 2);
-    CHECK(fixture.gate->injections_for("s").size() == 2);
-    CHECK(fixture.gate->injections_for("other").empty());
+    CHECK(fixture.gate->request_rules("s").size() == 2);
+    CHECK(fixture.gate->request_rules("other").empty());
 }
 
 TEST_CASE("a rule about requests that says too little or too much is refused") {

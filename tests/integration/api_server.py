@@ -51,7 +51,7 @@ class Api(http.server.BaseHTTPRequestHandler):
     do_GET = do_POST = do_PUT = do_DELETE = do_HEAD = do_PATCH = serve
 
     def serve_git(self, body):
-        """By git's own program, for whoever asks; repositories are in the server's `repositories`."""
+        """By git's own program; repositories are in the server's `repositories`."""
         path, _, query = self.path.removeprefix("/git").partition("?")
         made = subprocess.run(["git", "http-backend"], input=body, stdout=subprocess.PIPE, check=True, env={
             **os.environ, "GIT_PROJECT_ROOT": str(self.server.repositories), "GIT_HTTP_EXPORT_ALL": "1",

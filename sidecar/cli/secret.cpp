@@ -125,7 +125,8 @@ Task<void> add_one(async::Loop* loop, SecretArguments* arguments, TerminalClient
         require_value(*params.value);
     }
     const protocol::SecretInfo kept = co_await client.sidecar().call<protocol::SecretSet>(std::move(params));
-    fmt::print("kept: a tool server gets it where its configuration says ${{secret:{}}}\n", kept.name);
+    fmt::print("kept: ${{secret:{}}} is its value, in a tool server's configuration or in a rule about requests\n",
+               kept.name);
 }
 
 Task<void> remove_one(async::Loop* /*loop*/, SecretArguments* arguments, TerminalClient& client) {

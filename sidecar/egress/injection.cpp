@@ -39,7 +39,7 @@ std::string form_decoded(std::string_view text) {
     std::string decoded;
     for (std::size_t at = 0; at < text.size(); ++at) {
         unsigned char byte = 0;
-        const std::string_view code = text.substr(at + 1, 2);
+        const std::string code(text.substr(at + 1, 2));
         const char* const end = code.data() + code.size();
         if (text[at] == '%' && code.size() == 2 && std::from_chars(code.data(), end, byte, 16).ptr == end) {
             decoded += static_cast<char>(byte);

@@ -93,7 +93,7 @@ std::string to_pem(X509* certificate) {
 struct CertificateAuthority::Members {
     struct Made {
         std::shared_ptr<const Identity> identity;
-        std::time_t renewed_at;
+        std::time_t renewed_at = 0;
     };
 
     std::function<std::time_t()> now;

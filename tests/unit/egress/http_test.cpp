@@ -1,6 +1,6 @@
 #include "base/error.hpp"
-#include "message_body.hpp"
 #include "http_head.hpp"
+#include "message_body.hpp"
 
 #include <doctest/doctest.h>
 

@@ -39,7 +39,8 @@ class Connector {
     bool inspects(const Endpoint& endpoint, const ConnectionSource& source) const;
     // Throws Error{denied} when a rule denies the connection.
     Task<void> require_not_denied(Endpoint endpoint, ConnectionSource source);
-    // The end of a client's TLS. Throws Error{denied} when the client does not trust us, or we cannot.
+    // The server's side of a client's TLS. Throws Error{denied} where the sandbox has no authority, and as
+    // tls::accept_tls().
     Task<std::unique_ptr<async::SocketStream>> accept_tls(std::unique_ptr<async::SocketStream> client,
                                                           std::string early, Endpoint endpoint);
     // A connection for requests that were allowed; with TLS its server is verified.

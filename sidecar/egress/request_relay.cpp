@@ -127,6 +127,7 @@ Task<bool> RequestRelay::serve_next() {
     }
     if (!answering_) {
         const ErrorCode code = awaits_answer_ ? ErrorCode::internal_error : failure->code;
+        co_await connector_.gate().recorded();
         client_->write(http_answer(http_status_of(code), failure->message));
     }
     co_return false;

@@ -456,6 +456,7 @@ class SharedSidecarTest(unittest.TestCase):
 
     options = None
     capabilities = None
+    environment = None  # of the sidecar, besides the workspace's; `prepare` may set it
 
     @classmethod
     def prepare(cls):
@@ -466,7 +467,8 @@ class SharedSidecarTest(unittest.TestCase):
         cls.workspace = TestWorkspace()
         cls.addClassCleanup(cls.workspace.remove)
         cls.prepare()
-        cls.cellgate = Sidecar(cls.workspace, capabilities=cls.capabilities, options=cls.options)
+        cls.cellgate = Sidecar(cls.workspace, capabilities=cls.capabilities, options=cls.options,
+                               environment=cls.workspace.environment(**(cls.environment or {})))
         cls.addClassCleanup(cls.cellgate.close)
 
     def run_ok(self, code, **params):

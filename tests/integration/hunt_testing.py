@@ -1,13 +1,10 @@
 """Cells with a client of bytes, and a server of bytes, for tests of requests that are judged one by one. The whole home,
 the traces and the workspace are searched for the secret at the end of each class."""
 
-import own_network
-from cellgate_client import SharedSidecarTest, Sidecar
 from hunt_server import HuntServer, ok, spellings
-from workspaces import TestWorkspace
+from request_testing import HOST, RequestTest
 
 VALUE = "Hunt-7f3A9c1D5e2B8x4Z"
-HOST = "allowed.example"
 # What was got goes to the test in another form, past the mask that cells' outputs have.
 CLIENT = """
 import socket, ssl
@@ -41,22 +38,20 @@ def request(line="GET /a", fields=b"", body=b"", host=HOST):
     return b"%s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n%s\r\n%s" % (line.encode(), host.encode(), fields, body)
 
 
-class HuntTest(SharedSidecarTest):
+class HuntTest(RequestTest):
     inject = {"as": "bearer", "value": "${secret:API_TOKEN}"}
 
     @classmethod
-    def setUpClass(cls):
-        cls.workspace = TestWorkspace()
-        cls.addClassCleanup(cls.workspace.remove)
-        authority, certificate = own_network.make_certificates(cls.workspace.base / "certificates",
-                                                               [HOST, "other.example"])
-        cls.server = HuntServer(443, certificate)
+    def prepare(cls):
+        cls.server = HuntServer(443, cls.certificate())
         cls.plain = HuntServer(80)
         cls.addClassCleanup(cls.server.close)
         cls.addClassCleanup(cls.plain.close)
-        cls.addClassCleanup(cls.search)
-        cls.cellgate = Sidecar(cls.workspace, environment=cls.workspace.environment(SSL_CERT_FILE=str(authority)))
-        cls.addClassCleanup(cls.cellgate.close)
+        cls.addClassCleanup(cls.search)  # after the end of the sidecar
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
         cls.cellgate.request("secret/set", {"name": "API_TOKEN", "scope": "user", "value": VALUE})
 
     @classmethod
@@ -72,19 +67,11 @@ class HuntTest(SharedSidecarTest):
         assert [each for each in holders if each != asked and "/secrets" not in each] == [], holders
 
     def setUp(self):
+        super().setUp()
         self.server.answer = lambda request: ok(request.head)
         self.server.serve = self.server.serve_one
         for server in self.server, self.plain:
             server.asked.clear()
-        self.rules = []
-
-    def tearDown(self):
-        for rule in self.rules:
-            self.cellgate.request("policy/remove", {"ruleId": rule})
-
-    def rule(self, effect, **more):
-        rule = {"effect": effect, "kind": "request", "host": HOST, **more}
-        self.rules.append(self.cellgate.request("policy/add", {"rule": rule, "scope": "workspace"})["id"])
 
     def got(self, sent, **where):
         execution = self.run_ok(CLIENT + f"talk({sent!r}, **{where!r})", approvals="deny")

@@ -8,12 +8,10 @@ import unittest
 
 import own_network
 from api_server import ApiServer
-from cellgate_client import SharedSidecarTest, Sidecar
 from network_testing import NODE
-from workspaces import TestWorkspace
+from request_testing import HOST, RequestTest
 
 TOKEN = "gh-0123456789abcdefXYZ"
-HOST = "allowed.example"
 FETCH = """
 import json, urllib.request
 def ask(path, data=None, method=None, headers={}):
@@ -28,38 +26,16 @@ def ask(path, data=None, method=None, headers={}):
 """
 
 
-class RequestsTest(SharedSidecarTest):
+class RequestsTest(RequestTest):
     @classmethod
     def prepare(cls):
-        authority, certificate = own_network.make_certificates(cls.workspace.base / "certificates",
-                                                               [HOST, "other.example"])
-        cls.authority = authority
-        cls.api = ApiServer(certificate, port=443)
+        cls.api = ApiServer(cls.certificate(), port=443)
         cls.addClassCleanup(cls.api.server_close)
         cls.addClassCleanup(cls.api.shutdown)
 
-    @classmethod
-    def setUpClass(cls):
-        cls.workspace = TestWorkspace()
-        cls.addClassCleanup(cls.workspace.remove)
-        cls.prepare()
-        cls.cellgate = Sidecar(cls.workspace, environment=cls.workspace.environment(SSL_CERT_FILE=str(cls.authority)))
-        cls.addClassCleanup(cls.cellgate.close)
-
     def setUp(self):
+        super().setUp()
         self.api.asked.clear()
-        self.rules = []
-
-    def tearDown(self):
-        for rule in self.rules:
-            self.cellgate.request("policy/remove", {"ruleId": rule})
-
-    def rule(self, effect, **more):
-        """One about requests to the host, in the workspace, while the test runs."""
-        rule = {"effect": effect, "kind": "request", "host": HOST, **more}
-        added = self.cellgate.request("policy/add", {"rule": rule, "scope": "workspace"})
-        self.rules.append(added["id"])
-        return added
 
 
 class Asking(RequestsTest):

@@ -82,7 +82,9 @@ std::string secret_deleted(std::string_view data) {
 }
 
 std::string secret_used(std::string_view data) {
-    return fmt::format("{} given to {}", secret_of(data), text_of(data, "server"));
+    const std::string host = text_of(data, "host");
+    return host.empty() ? fmt::format("{} given to {}", secret_of(data), text_of(data, "server"))
+                        : fmt::format("{} put into a request to {}", secret_of(data), host);
 }
 
 std::string files_of(std::string_view data) {

@@ -8,6 +8,7 @@ import unittest
 
 import own_network
 from api_server import ApiServer
+from cellgate_client import CELLGATE
 from network_testing import NODE
 from request_testing import HOST, RequestTest
 
@@ -176,6 +177,11 @@ class Secrets(RequestsTest):
                                         "ask('/user', headers={'Authorization': 'Bearer ' + os.environ['API_TOKEN']})\n"
                                         "ask('/chunked')")
         self.assertEqual([asked[2]["authorization"] for asked in self.api.asked], ["Bearer " + TOKEN] * 2)
+        used = self.cellgate.request("record/query", {"types": ["secret.used"], "limit": 2})["entries"]
+        self.assertEqual([each["data"] for each in used], [{"name": "API_TOKEN", "scope": "user", "host": f"{HOST}:443"}] * 2)
+        listed = subprocess.run([CELLGATE, "record", "list", "--root", str(self.workspace.path)], capture_output=True,
+                                text=True, env=self.workspace.environment()).stdout
+        self.assertIn(f"secret API_TOKEN put into a request to {HOST}:443", listed)
         self.assertIn("cellgate-secret-", execution.text())
         self.assertIn("[secret API_TOKEN]", execution.text())
         self.assertNotIn(TOKEN, json.dumps(execution.outputs()))

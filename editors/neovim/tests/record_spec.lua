@@ -147,9 +147,11 @@ it("record: entries say in words what happened, newest first", function()
     entry(13, "files.restored", { files = 1, complete = true }),
     entry(14, "secret.set", { name = "TOKEN", scope = "workspace", source = "stored" }),
     entry(15, "secret.used", { name = "TOKEN", scope = "user", server = "notes" }),
+    entry(16, "secret.used", { name = "TOKEN", scope = "user", host = "x.org:443" }),
   })
   open()
   wait_rows({
+    "secret TOKEN put into a request to x.org:443",
     "secret TOKEN given to notes",
     "secret TOKEN of this workspace set",
     "restored 1 file",

@@ -64,6 +64,7 @@ test("entries say in words what happened", () => {
         ["secret.set", { name: "TOKEN", scope: "user", source: "stored" }, "secret TOKEN set"],
         ["secret.deleted", { name: "TOKEN", scope: "workspace", source: "file" }, "secret TOKEN of this workspace deleted"],
         ["secret.used", { name: "TOKEN", scope: "user", server: "notes" }, "secret TOKEN given to notes"],
+        ["secret.used", { name: "TOKEN", scope: "user", host: "x.org:443" }, "secret TOKEN put into a request to x.org:443"],
         ["files.changed", { files: 3, complete: true }, "changed 3 files"],
         ["files.restored", { files: 1, complete: true }, "restored 1 file"],
         ["record.gap", { dropped: 3, error: "no space" }, "3 entries were not kept: no space"],

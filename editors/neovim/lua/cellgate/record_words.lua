@@ -94,7 +94,7 @@ local words = {
     return secret_text(deleted) .. " deleted"
   end,
   ["secret.used"] = function(used)
-    return secret_text(used) .. " given to " .. used.server
+    return secret_text(used) .. (used.host and " put into a request to " .. used.host or " given to " .. used.server)
   end,
   ["files.changed"] = function(changed)
     return "changed " .. changes_words.files(changed.files)

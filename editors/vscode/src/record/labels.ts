@@ -19,11 +19,16 @@ interface Session {
     readonly sandbox?: string;
 }
 
+function usedText(secret: Secret): string {
+    return secret.host === undefined ? `${secretText(secret)} given to ${secret.server}` : `${secretText(secret)} put into a request to ${secret.host}`;
+}
+
 interface Secret {
     readonly name: string;
     readonly scope: string;
-    /** Of a use. */
+    /** Of a use: by a tool server, or in a request. */
     readonly server?: string;
+    readonly host?: string;
 }
 
 interface Kind {
@@ -71,7 +76,7 @@ export const kinds: Readonly<Record<string, Kind>> = {
     },
     "secret.set": { title: "New secrets", icon: "lock", text: (secret: Secret) => `${secretText(secret)} set` },
     "secret.deleted": { title: "Deleted secrets", icon: "trash", text: (secret: Secret) => `${secretText(secret)} deleted` },
-    "secret.used": { title: "Uses of secrets", icon: "lock", text: (secret: Secret) => `${secretText(secret)} given to ${secret.server}` },
+    "secret.used": { title: "Uses of secrets", icon: "lock", text: usedText },
     "files.changed": { title: "Changed files", icon: "diff", text: ({ files }: { files: number }) => `changed ${filesText(files)}` },
     "files.restored": { title: "Undone changes", icon: "discard", text: ({ files }: { files: number }) => `restored ${filesText(files)}` },
     "record.gap": {

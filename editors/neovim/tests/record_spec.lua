@@ -93,29 +93,52 @@ end
 
 it("record: requests, and rules about them, are in words", function()
   start({
-    entry(0, "action.decided", { number = 9, decision = "deny", by = "user", reason = "no", display = {}, action = {
-      kind = "request",
-      host = "x.org",
-      port = 8080,
-      tls = false,
-      method = "POST",
-      path = "/graphql",
-    } }),
-    entry(1, "policy.added", { rule = {
-      effect = "inspect",
-      kind = "request",
-      host = "x.org",
-      inject = { as = "header", name = "X-Key", value = "${secret:KEY}", variable = "KEY" },
-      source = "userStore",
-    } }),
-    entry(2, "policy.added", { rule = {
-      effect = "allow",
-      kind = "request",
-      host = "x.org",
-      methods = { "GET", "HEAD" },
-      paths = { "/repos/**", "/user" },
-      source = "userStore",
-    } }),
+    entry(
+      0,
+      "action.decided",
+      {
+        number = 9,
+        decision = "deny",
+        by = "user",
+        reason = "no",
+        display = {},
+        action = {
+          kind = "request",
+          host = "x.org",
+          port = 8080,
+          tls = false,
+          method = "POST",
+          path = "/graphql",
+        },
+      }
+    ),
+    entry(
+      1,
+      "policy.added",
+      {
+        rule = {
+          effect = "inspect",
+          kind = "request",
+          host = "x.org",
+          inject = { as = "header", name = "X-Key", value = "${secret:KEY}", variable = "KEY" },
+          source = "userStore",
+        },
+      }
+    ),
+    entry(
+      2,
+      "policy.added",
+      {
+        rule = {
+          effect = "allow",
+          kind = "request",
+          host = "x.org",
+          methods = { "GET", "HEAD" },
+          paths = { "/repos/**", "/user" },
+          source = "userStore",
+        },
+      }
+    ),
   })
   open()
   wait_rows({

@@ -78,6 +78,8 @@ Action from_protocol(const protocol::Action& action) {
         return read<HttpRequest>(action);
     case ActionKind::install:
         return read<Install>(action);
+    case ActionKind::output:
+        return read<Output>(action);
     }
     throw Error(ErrorCode::internal_error, "expected a kind of action, found none");
 }

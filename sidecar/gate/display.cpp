@@ -256,7 +256,8 @@ std::string title(const KernelStart& start) {
     return fmt::format("start the workspace's own kernel, {} the sandbox", start.sandbox ? "in" : "outside");
 }
 std::string title(const Connection& connection) {
-    return fmt::format("connect to {}{}{}", visible_name(connection.host),
+    return fmt::format("{} {}{}{}", connection.protocol ? "bytes that are neither TLS nor HTTP, to" : "connect to",
+                       visible_name(connection.host),
                        connection.port ? fmt::format(" port {}", *connection.port) : std::string(),
                        connection.server ? ", for the tool server " + visible_name(*connection.server) : std::string());
 }
@@ -268,6 +269,10 @@ std::string title(const HttpRequest& request) {
                        visible_name(request.host), usual || !request.port ? "" : fmt::format(":{}", *request.port),
                        visible_name(request.path),
                        request.server ? ", for the tool server " + visible_name(*request.server) : std::string());
+}
+std::string title(const Output& output) {
+    return output.results ? "show an agent this output, which may have results that you want to see first"
+                          : "show an agent this output";
 }
 std::string title(const Install&) {
     return "install packages";
@@ -368,7 +373,14 @@ class FieldPrinter {
             show_text(lines_, "body: ", body, 0);
         }
     }
+    void operator()(field::Results, const Texts& tools) const {
+        for (const std::string& tool : tools) {
+            show_text(lines_, "the session has results of: ", tool, 0);
+        }
+    }
+    void operator()(field::OutputText, std::string_view text) const { show_text(lines_, "output: ", text, 0); }
     // The title has these,
+    void operator()(field::Protocol, protocol::NetworkProtocol) const {}
     void operator()(field::Tls, bool) const {}
     void operator()(field::Method, std::string_view) const {}
     void operator()(field::UrlPath, std::string_view) const {}

@@ -28,7 +28,8 @@ using HashedFields =
     std::tuple<field::Server, field::Tool, field::Arguments, field::Command, field::Cwd, field::EnvironmentNames,
                field::Environment, field::Sandbox, field::Folders, field::SandboxSettings, field::Host, field::Port,
                field::Url, field::HeaderNames, field::Headers, field::Tls, field::Method, field::UrlPath, field::Query,
-               field::RequestHeaders, field::Secrets, field::BodyBytes, field::BodySha256, field::Body>;
+               field::RequestHeaders, field::Secrets, field::BodyBytes, field::BodySha256, field::Body, field::Protocol,
+               field::OutputText, field::Results>;
 constexpr std::size_t hashed_fields = std::tuple_size_v<HashedFields>;
 
 template <class Tag, std::size_t at = 0>
@@ -52,6 +53,9 @@ std::string hashed(bool sandbox) {
 }
 std::string hashed(std::int64_t number) {
     return hashed(Text(fmt::format("{}", number)));
+}
+std::string hashed(protocol::NetworkProtocol protocol) {
+    return hashed(static_cast<std::int64_t>(protocol));
 }
 std::string hashed(const Texts& texts) {
     std::string all = fmt::format("{}[", texts.size());
@@ -125,6 +129,7 @@ bool may_have_body(const HttpRequest& request) {
 bool requires_exact_payload(ActionKind kind, std::optional<Text> tool) {
     switch (kind) {
     case ActionKind::tool:
+    case ActionKind::output:
         return false;
     case ActionKind::host:
         return tool != "read_file" && tool != "list_directory";
@@ -213,6 +218,8 @@ Payload::Payload(const Action& action) : action_(&action) {
             names_.host = value;
         } else if constexpr (std::is_same_v<Tag, field::Port>) {
             names_.port = value;
+        } else if constexpr (std::is_same_v<Tag, field::Protocol>) {
+            names_.protocol = value;
         } else if constexpr (std::is_same_v<Tag, field::Method>) {
             names_.method = value;
         } else if constexpr (std::is_same_v<Tag, field::UrlPath>) {

@@ -56,6 +56,7 @@ class Payload {
         std::optional<std::string_view> url;
         std::optional<std::string_view> host;
         std::optional<std::int64_t> port;
+        std::optional<protocol::NetworkProtocol> protocol;
         std::optional<std::string_view> server_identity;
         std::optional<std::string_view> tool_identity;
         std::optional<std::string_view> method;

@@ -51,6 +51,7 @@ int rank(const Rule& rule) {
     case Effect::ask:
         return 2;
     case Effect::inspect:
+    case Effect::review:
         return 0; // it decides nothing
     case Effect::allow:
         break;

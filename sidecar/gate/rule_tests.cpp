@@ -72,7 +72,8 @@ void check_tests(const Rule& rule) {
     if (!rule.tests->match && !rule.tests->no_match) {
         refuse_tests("expected tests in match or noMatch, found none");
     }
-    if (rule.kind == ActionKind::network || rule.kind == ActionKind::install || rule.kind == ActionKind::server) {
+    if (rule.kind == ActionKind::network || rule.kind == ActionKind::install || rule.kind == ActionKind::server ||
+        rule.kind == ActionKind::output) {
         refuse_tests("expected tests only in a rule about tools or requests, found them in one of another kind");
     }
     check_list("match", rule.tests->match);

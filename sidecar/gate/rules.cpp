@@ -143,6 +143,16 @@ bool binds_exactly(const Rule& rule) {
     return rule.kind == ActionKind::host && rule.server && rule.tool && rule.arguments && rule.arguments->contains("");
 }
 
+// An allow rule without a protocol covers no raw bytes, unless it names this very payload. One with it also covers the
+// opening of the connection; of another effect it is about the bytes alone.
+bool protocol_matches(const Rule& rule, const Payload::Names& names) {
+    if (rule.protocol) {
+        return names.protocol == rule.protocol || (rule.effect == Effect::allow && names.kind == ActionKind::network);
+    }
+    const bool names_connections = rule.kind == ActionKind::network && !rule.payload_hash;
+    return !names.protocol || rule.effect != Effect::allow || !names_connections;
+}
+
 std::string condition_words(const Matcher& matcher) {
     if (matcher.glob) {
         return fmt::format(" like {}", visible_name(*matcher.glob));
@@ -170,6 +180,8 @@ Rule make_rule(protocol::RuleSpec spec, RuleSource source, WallTime now) {
     rule.methods = std::move(spec.methods);
     rule.paths = std::move(spec.paths);
     rule.inject = std::move(spec.inject);
+    rule.protocol = spec.protocol;
+    rule.confirm = spec.confirm;
     rule.source = source;
     rule.created_at = to_rfc3339(now);
     rule.expires_at = std::move(spec.expires_at);
@@ -200,6 +212,15 @@ void check_rule(const Rule& rule) {
         refuse(fmt::format("expected uses only in an allow rule, and 1 to {} of them, found {}", max_uses, *rule.uses));
     }
     check_request_parts(rule);
+    if (rule.protocol && rule.kind != ActionKind::network) {
+        refuse("expected a protocol only in a rule of kind network");
+    }
+    if (rule.confirm && rule.effect != Effect::ask) {
+        refuse("expected confirm only in an ask rule");
+    }
+    if (rule.effect == Effect::review && rule.kind != ActionKind::tool && rule.kind != ActionKind::host) {
+        refuse("expected a review rule of kind tool or host: it is about results");
+    }
     check_tests(rule);
     if (rule.arguments) {
         if (rule.arguments->size() > max_pointers) {
@@ -245,7 +266,8 @@ Match matches(const Rule& rule, const Payload& payload, PathSnapshot& paths) {
         (rule.tool && rule.tool != names.tool) ||
         (rule.server_identity && rule.server_identity != names.server_identity) ||
         (rule.tool_identity && rule.tool_identity != names.tool_identity) ||
-        (rule.payload_hash && rule.payload_hash != payload.hash()) || (rule.host && !host_matches(*rule.host, names))) {
+        (rule.payload_hash && rule.payload_hash != payload.hash()) || (rule.host && !host_matches(*rule.host, names)) ||
+        !protocol_matches(rule, names)) {
         return Match::no;
     }
     const Match request = match_request(rule, names);
@@ -277,7 +299,7 @@ ArgumentsMatch match_arguments(const Rule& rule, const RawJson* arguments, PathS
 }
 
 bool applies(const Rule& rule, const Payload& payload, PathSnapshot& paths) {
-    if (rule.effect == Effect::inspect) {
+    if (rule.effect == Effect::inspect || rule.effect == Effect::review) {
         return false;
     }
     const Match match = matches(rule, payload, paths);
@@ -320,6 +342,7 @@ std::string describe_spec(const Rule& rule) {
     if (rule.host) {
         text += fmt::format(" to {}", visible_name(*rule.host));
     }
+    text += rule.protocol ? " with any protocol" : "";
     text += request_words(rule);
     if (rule.payload_hash) {
         text += " with exactly one payload";
@@ -331,6 +354,7 @@ std::string describe_spec(const Rule& rule) {
         }
         text += fmt::format(" with {}", conditions);
     }
+    text += rule.confirm ? ", confirmed by a touch of a security key" : "";
     if (rule.expires_at) {
         text += fmt::format(", until {}", visible_name(*rule.expires_at));
     }

@@ -565,7 +565,7 @@
 --- One thing that needs permission, with its exact payload. `tool`: a call of an MCP tool. `host`: a call of the
 --- built-in server. `server`: starting a tool server, or using one at a URL. network: a connection, of a cell's or of
 --- the tool server `server`. `request`: one of HTTP to a host whose requests are judged one by one. install: of
---- packages.
+--- packages. output: text of an agent's execution, on its way to the agent.
 ---@class Action
 ---@field kind ActionKind
 ---@field server? ServerName
@@ -584,6 +584,7 @@
 ---@field folders? Path[]
 ---@field host? string Host name or address.
 ---@field port? integer
+---@field protocol? NetworkProtocol
 ---@field tls? boolean Of a request: it goes over TLS, to a server whose certificate was verified.
 ---@field method? HttpMethod GET, POST … WEBSOCKET: the opening of a WebSocket, over which all that follows is not seen.
 ---@field path? string Of the request's URL, as it was sent.
@@ -593,18 +594,35 @@
 ---@field bodyBytes? integer Absent: the request has no body, or one whose length is known only at its end.
 ---@field bodySha256? string Of a body that is no text, in hex. Absent where it is larger than 8 MiB, too.
 ---@field body? string The body, where it is text of at most 8 MiB.
+---@field outputText? string What the agent gets.
+---@field results? string[] Of which tools ("server/tool") the session has results that a user wants to see first.
 ---@field program? string
 ---@field serverIdentity? Identity Which server exactly; a grant binds it.
 ---@field toolIdentity? Identity Which definition of the tool exactly; a grant binds it.
 
 --- What kind of thing needs permission.
----@alias ActionKind "tool"|"host"|"server"|"network"|"request"|"install"
+---@alias ActionKind "tool"|"host"|"server"|"network"|"request"|"install"|"output"
 
 --- A program and its arguments, resolved; no shell reads it.
 ---@alias Argv string[]
 
 --- What a rule does, or a decision says. inspect: it decides nothing; the requests to its host are judged one by one.
----@alias Effect "allow"|"ask"|"deny"|"inspect"
+--- review: it decides nothing; what an agent gets of a session that has results of its tools waits for a user.
+---@alias Effect "allow"|"ask"|"deny"|"inspect"|"review"
+
+--- raw: bytes of any kind, which cellgate cannot judge.
+---@alias NetworkProtocol "raw"
+
+--- touch: a signature by a security key that was touched for it.
+---@alias ConfirmationMeans "touch"
+
+--- A user's confirmation of an answer, in the format of OpenSSH: `ssh-keygen -Y check-novalidate -n cellgate -s
+--- SIGNATURE < TEXT` checks it.
+---@class Confirmation
+---@field means ConfirmationMeans
+---@field text string What was signed: the answer, and hashes of the action and of what was shown.
+---@field publicKey string As a line of authorized_keys, without its comment.
+---@field signature string
 
 --- In capitals, as RFC 9110 has them.
 ---@alias HttpMethod string
@@ -654,6 +672,8 @@
 ---@field methods? HttpMethod[] Of requests: these alone.
 ---@field paths? string[]
 ---@field inject? Injection Of an inspect rule: what is put into the requests that it covers.
+---@field protocol? NetworkProtocol
+---@field confirm? ConfirmationMeans Of an ask rule: a yes has to be confirmed so.
 ---@field expiresAt? Time
 ---@field uses? integer Of an allow rule: how many actions it still allows.
 ---@field tests? RuleTests
@@ -690,6 +710,8 @@
 ---@field methods? HttpMethod[] Of requests: these alone.
 ---@field paths? string[]
 ---@field inject? Injection Of an inspect rule: what is put into the requests that it covers.
+---@field protocol? NetworkProtocol
+---@field confirm? ConfirmationMeans Of an ask rule: a yes has to be confirmed so.
 ---@field payloadHash? string sha256 in hex of the one payload that this grant covers.
 ---@field serverIdentity? Identity The grant covers this server alone.
 ---@field toolIdentity? Identity The grant covers this definition of the tool alone.
@@ -738,6 +760,7 @@
 ---@field definitionChanges? VisibleLine[]
 ---@field editText? VisibleText
 ---@field choices Choice[]
+---@field confirm? ConfirmationMeans
 ---@field createdAt Time
 
 --- An answer to one or more approvals: all of them are answered, or none.
@@ -880,6 +903,7 @@
 ---@field edited? true A user changed the arguments.
 ---@field display VisibleLine[] The action as a user reads it. Without `action`: only what kind of one it was.
 ---@field approvalId? GivenId Of what a user was asked about.
+---@field confirmation? Confirmation
 ---@field sessionId? ChosenId
 ---@field executionId? ChosenId
 ---@field agent? AgentName

@@ -1012,7 +1012,7 @@ export interface InputRequestResult {
     value: string;
 }
 /**
- * One thing that needs permission, with its exact payload. `tool`: a call of an MCP tool. `host`: a call of the built-in server. `server`: starting a tool server, or using one at a URL. network: a connection, of a cell's or of the tool server `server`. `request`: one of HTTP to a host whose requests are judged one by one. install: of packages.
+ * One thing that needs permission, with its exact payload. `tool`: a call of an MCP tool. `host`: a call of the built-in server. `server`: starting a tool server, or using one at a URL. network: a connection, of a cell's or of the tool server `server`. `request`: one of HTTP to a host whose requests are judged one by one. install: of packages. output: text of an agent's execution, on its way to the agent.
  */
 export interface Action {
     kind: ActionKind;
@@ -1073,6 +1073,10 @@ export interface Action {
     host?: string;
     port?: number;
     /**
+     * Of a connection that is open: its bytes are neither TLS to its host nor HTTP, or cannot be judged as such. Absent: whether it may be opened.
+     */
+    protocol?: NetworkProtocol;
+    /**
      * Of a request: it goes over TLS, to a server whose certificate was verified.
      */
     tls?: boolean;
@@ -1109,6 +1113,14 @@ export interface Action {
      */
     body?: string;
     /**
+     * What the agent gets.
+     */
+    outputText?: string;
+    /**
+     * Of which tools ("server/tool") the session has results that a user wants to see first.
+     */
+    results?: string[];
+    /**
      * Which program inside of the sandbox wants to connect, as the sandbox says it: not to be relied on.
      */
     program?: string;
@@ -1124,15 +1136,38 @@ export interface Action {
 /**
  * What kind of thing needs permission.
  */
-export type ActionKind = "tool" | "host" | "server" | "network" | "request" | "install";
+export type ActionKind = "tool" | "host" | "server" | "network" | "request" | "install" | "output";
 /**
  * A program and its arguments, resolved; no shell reads it.
  */
 export type Argv = string[];
 /**
- * What a rule does, or a decision says. inspect: it decides nothing; the requests to its host are judged one by one.
+ * What a rule does, or a decision says. inspect: it decides nothing; the requests to its host are judged one by one. review: it decides nothing; what an agent gets of a session that has results of its tools waits for a user.
  */
-export type Effect = "allow" | "ask" | "deny" | "inspect";
+export type Effect = "allow" | "ask" | "deny" | "inspect" | "review";
+/**
+ * raw: bytes of any kind, which cellgate cannot judge.
+ */
+export type NetworkProtocol = "raw";
+/**
+ * touch: a signature by a security key that was touched for it.
+ */
+export type ConfirmationMeans = "touch";
+/**
+ * A user's confirmation of an answer, in the format of OpenSSH: `ssh-keygen -Y check-novalidate -n cellgate -s SIGNATURE < TEXT` checks it.
+ */
+export interface Confirmation {
+    means: ConfirmationMeans;
+    /**
+     * What was signed: the answer, and hashes of the action and of what was shown.
+     */
+    text: string;
+    /**
+     * As a line of authorized_keys, without its comment.
+     */
+    publicKey: string;
+    signature: string;
+}
 /**
  * In capitals, as RFC 9110 has them.
  */
@@ -1202,6 +1237,14 @@ export interface RuleSpec {
      * Of an inspect rule: what is put into the requests that it covers.
      */
     inject?: Injection;
+    /**
+     * Of connections: an allow rule with it covers opening one and raw bytes in it, without it only TLS and HTTP. A rule of another effect is, with it, about raw bytes alone.
+     */
+    protocol?: NetworkProtocol;
+    /**
+     * Of an ask rule: a yes has to be confirmed so.
+     */
+    confirm?: ConfirmationMeans;
     expiresAt?: Time;
     /**
      * Of an allow rule: how many actions it still allows.
@@ -1251,6 +1294,14 @@ export interface Rule {
      * Of an inspect rule: what is put into the requests that it covers.
      */
     inject?: Injection;
+    /**
+     * Of connections: an allow rule with it covers opening one and raw bytes in it, without it only TLS and HTTP. A rule of another effect is, with it, about raw bytes alone.
+     */
+    protocol?: NetworkProtocol;
+    /**
+     * Of an ask rule: a yes has to be confirmed so.
+     */
+    confirm?: ConfirmationMeans;
     /**
      * sha256 in hex of the one payload that this grant covers.
      */
@@ -1344,6 +1395,10 @@ export interface Approval {
      */
     editText?: VisibleText;
     choices: Choice[];
+    /**
+     * A yes has to be confirmed so: the answer's request goes on until it is, or until the user gives up.
+     */
+    confirm?: ConfirmationMeans;
     createdAt: Time;
 }
 /**
@@ -1600,6 +1655,7 @@ export interface PastDecision {
      * Of what a user was asked about.
      */
     approvalId?: GivenId;
+    confirmation?: Confirmation;
     sessionId?: ChosenId;
     executionId?: ChosenId;
     agent?: AgentName;

@@ -133,13 +133,14 @@ struct Connection {
     std::optional<std::string> server; // the tool server in the sandbox; nothing for a session
     std::string host;
     std::optional<std::int64_t> port;
-    std::optional<std::string> program; // that wants to connect, as the sandbox says
+    std::optional<protocol::NetworkProtocol> protocol; // of what passes; nothing: whether it may be opened
+    std::optional<std::string> program;                // that wants to connect, as the sandbox says
     std::optional<std::string> server_identity;
     template <class Self>
     static auto fields(Self& self) {
         return std::tuple(member<field::Server>(self.server), member<field::Host>(self.host),
-                          member<field::Port>(self.port), member<field::Program>(self.program),
-                          member<field::ServerIdentity>(self.server_identity));
+                          member<field::Port>(self.port), member<field::Protocol>(self.protocol),
+                          member<field::Program>(self.program), member<field::ServerIdentity>(self.server_identity));
     }
 };
 
@@ -186,7 +187,20 @@ struct Install {
     }
 };
 
-using Action = std::variant<ToolCall, HostCall, ServerStart, ServerUse, KernelStart, Connection, HttpRequest, Install>;
+// Text of an agent's execution, on its way to the agent.
+struct Output {
+    static constexpr ActionKind kind = ActionKind::output;
+    static constexpr int hash_number = 8;
+    std::string output_text;
+    std::optional<std::vector<std::string>> results; // "server/tool": what the session has that a user wants to see
+    template <class Self>
+    static auto fields(Self& self) {
+        return std::tuple(member<field::Results>(self.results), member<field::OutputText>(self.output_text));
+    }
+};
+
+using Action =
+    std::variant<ToolCall, HostCall, ServerStart, ServerUse, KernelStart, Connection, HttpRequest, Install, Output>;
 
 ActionKind kind_of(const Action& action);
 

@@ -47,6 +47,7 @@ using HeaderNames = Field<&protocol::Action::header_names, FieldRole::payload>;
 using Headers = Field<&protocol::Action::headers, FieldRole::payload>;
 using Host = Field<&protocol::Action::host, FieldRole::name>;
 using Port = Field<&protocol::Action::port, FieldRole::name>;
+using Protocol = Field<&protocol::Action::protocol, FieldRole::name>;
 using Tls = Field<&protocol::Action::tls, FieldRole::name>;
 using Method = Field<&protocol::Action::method, FieldRole::name>;
 using UrlPath = Field<&protocol::Action::path, FieldRole::name>;
@@ -56,6 +57,8 @@ using Secrets = Field<&protocol::Action::secrets, FieldRole::payload>;
 using BodyBytes = Field<&protocol::Action::body_bytes, FieldRole::payload>;
 using BodySha256 = Field<&protocol::Action::body_sha256, FieldRole::payload>;
 using Body = Field<&protocol::Action::body, FieldRole::payload>;
+using OutputText = Field<&protocol::Action::output_text, FieldRole::payload>;
+using Results = Field<&protocol::Action::results, FieldRole::payload>;
 using Program = Field<&protocol::Action::program, FieldRole::statement>;
 using ServerIdentity = Field<&protocol::Action::server_identity, FieldRole::identity>;
 using ToolIdentity = Field<&protocol::Action::tool_identity, FieldRole::identity>;
@@ -92,6 +95,8 @@ void require_member_count(const T& value) {
         [[maybe_unused]] const auto& [a, b] = value;
     } else if constexpr (count == 5) {
         [[maybe_unused]] const auto& [a, b, c, d, e] = value;
+    } else if constexpr (count == 6) {
+        [[maybe_unused]] const auto& [a, b, c, d, e, f] = value;
     } else if constexpr (count == 7) {
         [[maybe_unused]] const auto& [a, b, c, d, e, f, g] = value;
     } else if constexpr (count == 14) {

@@ -3,6 +3,7 @@
 #include "base/escape_unprintable.hpp"
 #include "base/host.hpp"
 #include "base/shell_words.hpp"
+#include "gate/connection_rule.hpp"
 #include "protocol/messages/tool_servers.hpp"
 #include "tools/rule_text.hpp"
 
@@ -63,7 +64,7 @@ Task<std::string> NonInteractiveClient::option_for(protocol::Approval approval, 
     if (action.kind == protocol::ActionKind::network && action.host && action.port) {
         if (const std::optional<Host> host = parse_host(*action.host)) {
             const Endpoint endpoint{*host, static_cast<std::uint16_t>(*action.port)};
-            co_return "--allow-domain " + shell_word(to_string(endpoint));
+            co_return "--allow-domain " + shell_word(gate::host_entry(to_string(endpoint), action.protocol));
         }
     }
     if (action.kind == protocol::ActionKind::request && action.host && action.method && action.path) {

@@ -2,6 +2,7 @@
 
 #include "base/escape_unprintable.hpp"
 #include "base/json_codec.hpp"
+#include "gate/connection_rule.hpp"
 #include "tools/rule_text.hpp"
 
 #include <fmt/format.h>
@@ -70,7 +71,7 @@ std::string what(const AnyRule& rule) {
         text += fmt::format("  {}", rule.kind ? name_of(*rule.kind) : "everything");
     }
     if (rule.host) {
-        text += " " + *rule.host;
+        text += " " + gate::host_entry(*rule.host, rule.protocol);
     }
     text += request_parts(rule);
     for (const auto& [pointer, matcher] : rule.arguments.value_or(std::map<std::string, protocol::Matcher>())) {

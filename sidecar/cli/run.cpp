@@ -10,6 +10,7 @@
 #include "cells.hpp"
 #include "commands.hpp"
 #include "file_language.hpp"
+#include "gate/connection_rule.hpp"
 #include "kernel_listing.hpp"
 #include "protocol/messages/changes.hpp"
 #include "protocol/messages/sessions.hpp"
@@ -111,7 +112,8 @@ void explain_result(const protocol::ExecuteResult& result, std::size_t cell, Out
 // A session lasts for one run here: a remedy that restarts it is an option of the next run.
 std::string remedy_of(const protocol::Note& note) {
     if (note.rule && note.rule->host) {
-        return "to allow it, run again with --allow-domain " + shell_word(*note.rule->host);
+        return "to allow it, run again with --allow-domain " +
+               shell_word(gate::host_entry(*note.rule->host, note.rule->protocol));
     }
     if (!note.sandbox) {
         return note.remedy;

@@ -3,6 +3,7 @@
 #include "base/environment.hpp"
 #include "base/escape_unprintable.hpp"
 #include "base/host.hpp"
+#include "gate/connection_rule.hpp"
 #include "mcp_config_file.hpp"
 #include "tools/rule_text.hpp"
 
@@ -69,11 +70,13 @@ void SidecarArguments::add_to(CLI::App& command) {
         ->type_name("NAME[=VALUE]")
         ->allow_extra_args(false);
     command
-        .add_option("--allow-domain", allow_domains,
-                    "Let what runs in the sandbox connect to this host without asking: example.org, *.example.org, "
-                    "example.org:443, localhost:5432. May be given more than once")
+        .add_option(
+            "--allow-domain", allow_domains,
+            "Let what runs in the sandbox connect to this host without asking: example.org, *.example.org, "
+            "example.org:443; with tcp:// by any protocol, such as a database's: tcp://localhost:5432. May be given "
+            "more than once")
         ->check([](const std::string& text) {
-            return parse_host_pattern(text)
+            return parse_host_pattern(*gate::connection_rule(protocol::Effect::allow, text).host)
                        ? std::string()
                        : "expected a host such as example.org or *.example.org:443, found " + escape_unprintable(text);
         })
@@ -129,11 +132,7 @@ service::SidecarOptions SidecarArguments::options() const {
         options.rules.push_back(tools::parse_allow_rule(rule, std::chrono::system_clock::now()));
     }
     for (const std::string& host : allow_domains) {
-        protocol::RuleSpec rule;
-        rule.effect = protocol::Effect::allow;
-        rule.kind = protocol::ActionKind::network;
-        rule.host = host;
-        options.rules.push_back(std::move(rule));
+        options.rules.push_back(gate::connection_rule(protocol::Effect::allow, host));
     }
     if (!mcp_config.empty()) {
         options.tool_servers = read_mcp_config(mcp_config);

@@ -23,9 +23,23 @@ constexpr int max_lookups = 4;
 std::string key_of(const gate::Request& request) {
     const auto& connection = std::get<gate::Connection>(request.action);
     return fmt::format(
-        "{}\n{}\n{}\n{}\n{}\n{}\n{}", connection.host, connection.port.value_or(0), request.session_id.value_or(""),
-        request.execution_id.value_or(""), request.agent ? fmt::format("{}", request.agent->client) : std::string(),
+        "{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", connection.host, connection.port.value_or(0),
+        connection.protocol ? "raw" : "", request.session_id.value_or(""), request.execution_id.value_or(""),
+        request.agent ? fmt::format("{}", request.agent->client) : std::string(),
         request.origin ? fmt::format("{}", request.origin->line) : std::string(), connection.program.value_or(""));
+}
+
+// A program at a line of the code, and where it connects.
+std::string client_of(const gate::Request& request) {
+    const auto& connection = std::get<gate::Connection>(request.action);
+    return fmt::format("{}\n{}\n{}\n{}\n{}", connection.host, connection.port.value_or(0),
+                       connection.program.value_or(""), request.origin ? request.origin->line : -1,
+                       request.origin ? request.origin->uri.value_or("") : "");
+}
+
+bool outlives_execution(const gate::Decision& decision) {
+    const bool by_rule = decision.by == protocol::ResolvedBy::rule && decision.rule;
+    return by_rule && decision.rule->source != protocol::RuleSource::execution;
 }
 
 } // namespace
@@ -91,6 +105,10 @@ bool Connector::inspects(const Endpoint& endpoint, const ConnectionSource& sourc
     return gate_.inspects(request_for(endpoint, source));
 }
 
+bool Connector::is_distrusted(const Endpoint& endpoint, const ConnectionSource& source) const {
+    return distrusted_.contains(client_of(request_for(endpoint, source)));
+}
+
 Task<void> Connector::require_not_denied(Endpoint endpoint, ConnectionSource source) {
     gate::Request request = request_for(endpoint, source);
     request.deny_rules_only = true;
@@ -99,7 +117,8 @@ Task<void> Connector::require_not_denied(Endpoint endpoint, ConnectionSource sou
 }
 
 Task<std::unique_ptr<async::SocketStream>> Connector::accept_tls(std::unique_ptr<async::SocketStream> client,
-                                                                 std::string early, Endpoint endpoint) {
+                                                                 std::string early, Endpoint endpoint,
+                                                                 ConnectionSource source) {
     const Inspection& inspection = *options_.inspection;
     if (!inspection.authority) {
         throw Error(ErrorCode::denied, fmt::format("a rule has requests to {} judged one by one, and TLS cannot be "
@@ -112,8 +131,11 @@ Task<std::unique_ptr<async::SocketStream>> Connector::accept_tls(std::unique_ptr
             co_await tls::accept_tls(std::move(client), std::move(early), std::move(identity));
         co_return std::move(accepted);
     } catch (const tls::HandshakeFailed& failed) {
-        if (failed.distrusted && options_.on_distrusted) {
-            options_.on_distrusted(endpoint);
+        if (failed.distrusted) {
+            distrusted_.insert(client_of(request_for(endpoint, source)));
+            if (options_.on_distrusted) {
+                options_.on_distrusted(endpoint);
+            }
         }
         throw;
     }
@@ -167,13 +189,31 @@ Task<Upstream> Connector::connect(Endpoint endpoint, ConnectionSource source) {
     const gate::Decision& decision = answer.decision;
     require_allowed(endpoint, decision);
     upstream.outcome = std::move(answer.outcome);
-    const bool by_rule = decision.by == protocol::ResolvedBy::rule && decision.rule;
-    if (by_rule && decision.rule->source != protocol::RuleSource::execution) {
+    if (outlives_execution(decision)) {
         upstream.execution_id.reset();
     }
     auto connecting = gate::reporting_failure(upstream.outcome, connect_allowed(std::move(endpoint)));
     upstream.server = co_await finally(std::move(connecting), gate_.recorded());
     co_return std::move(upstream);
+}
+
+Task<Upstream> Connector::permit_raw(Endpoint endpoint, ConnectionSource source, std::string why) {
+    gate::Request request = request_for(endpoint, source);
+    std::get<gate::Connection>(request.action).protocol = protocol::NetworkProtocol::raw;
+    request.hints.description = why;
+    if (needs_explicit_host_rule(endpoint.host, to_string(endpoint))) {
+        request.needs_explicit_host_rule = fmt::format("{}, and no rule allows raw connections to it", why);
+    }
+    request.awaits_record = true;
+    Upstream permitted;
+    permitted.execution_id = request.execution_id;
+    Answer answer = co_await ask(std::move(request));
+    require_allowed(endpoint, answer.decision);
+    permitted.outcome = std::move(answer.outcome);
+    if (outlives_execution(answer.decision)) {
+        permitted.execution_id.reset();
+    }
+    co_return std::move(permitted);
 }
 
 // A name is looked up only now: a question to a resolver leaves this machine, and the name can carry what it likes.

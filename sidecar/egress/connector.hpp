@@ -13,6 +13,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 
 namespace cellgate::egress {
@@ -35,6 +36,10 @@ class Connector {
     // withdraws the approval.
     Task<Upstream> connect(Endpoint endpoint, ConnectionSource source);
 
+    // The permission for bytes of any kind in a connection that is open; the result has no server. `why` they cannot be
+    // judged. Throws Error{denied}.
+    Task<Upstream> permit_raw(Endpoint endpoint, ConnectionSource source, std::string why);
+
     // Whether requests to it are judged one by one, in place of the connection.
     bool inspects(const Endpoint& endpoint, const ConnectionSource& source) const;
     // Throws Error{denied} when a rule denies the connection.
@@ -42,7 +47,10 @@ class Connector {
     // The server's side of a client's TLS. Throws Error{denied} where the sandbox has no authority, and as
     // tls::accept_tls().
     Task<std::unique_ptr<async::SocketStream>> accept_tls(std::unique_ptr<async::SocketStream> client,
-                                                          std::string early, Endpoint endpoint);
+                                                          std::string early, Endpoint endpoint,
+                                                          ConnectionSource source);
+    // Whether that program, at that line, refused the certificate that accept_tls() has for the endpoint.
+    bool is_distrusted(const Endpoint& endpoint, const ConnectionSource& source) const;
     // A connection for requests that were allowed; with TLS its server is verified.
     Task<std::unique_ptr<async::SocketStream>> connect_inspected(Endpoint endpoint, bool tls);
     gate::Request request_for(gate::HttpRequest action, const ConnectionSource& source) const;
@@ -85,7 +93,8 @@ class Connector {
     ProxyOptions options_;
     std::map<std::string, std::shared_ptr<PendingDecision>> pending_; // by key_of() the request
     RefusalLog refusals_;
-    int lookups_ = 0; // under way
+    std::set<std::string> distrusted_; // client_of() each
+    int lookups_ = 0;                  // under way
     Condition lookup_ended_;
     TaskScope tasks_;
 };

@@ -196,11 +196,6 @@ std::string to_text(const ResponseHead& head) {
     return with_fields(fmt::format("HTTP/1.1 {} {}\r\n", head.status, head.reason), head);
 }
 
-void check_request_line(std::string_view line) {
-    RequestHead head;
-    parse_request_line(take_line(line), head);
-}
-
 std::string head_for_server(RequestHead head, std::string_view path, std::string_view host) {
     head.erase_hop_by_hop();
     head.erase("host");

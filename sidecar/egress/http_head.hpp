@@ -53,9 +53,6 @@ bool is_one_field(std::string_view a, std::string_view b);
 std::string to_text(const RequestHead& head);
 std::string to_text(const ResponseHead& head);
 
-// `line` is the first one of a head, with its end. Throws as parse_head() does.
-void check_request_line(std::string_view line);
-
 // As it goes to the server at `host` ("example.org:8080", as a URL names it): for `path`, without what concerns this
 // connection alone, and asking the server to close it afterwards.
 std::string head_for_server(RequestHead head, std::string_view path, std::string_view host);

@@ -50,7 +50,7 @@ void require_host(const RequestHead& head, const Endpoint& endpoint) {
 
 std::string Inspector::pass(std::string_view bytes) {
     if (open_) {
-        return pass_open(std::string(bytes));
+        return std::string(bytes);
     }
     if (body_) {
         return std::string(bytes.substr(0, body_->take(bytes)));
@@ -67,27 +67,20 @@ std::string Inspector::pass(std::string_view bytes) {
             break;
         }
         return {};
-    case SniffedProtocol::other:
-        break;
+    case SniffedProtocol::raw:
+        raw_ = true;
+        return {};
     }
     open_ = true;
-    return pass_open(std::exchange(kept_, {}));
+    return std::exchange(kept_, {});
 }
 
-std::string Inspector::pass_open(std::string bytes) {
-    if (requests_.finds(bytes)) {
-        throw Error(ErrorCode::denied,
-                    fmt::format("the connection to {} began as something else, and now has a request of HTTP",
-                                to_string(endpoint_)));
-    }
-    return bytes;
+std::string Inspector::permit_raw() {
+    open_ = true;
+    return std::exchange(kept_, {});
 }
 
 std::string Inspector::pass_http() {
-    const std::size_t line = kept_.find('\n');
-    if (line != std::string::npos) {
-        check_request_line(std::string_view(kept_).substr(0, line + 1));
-    }
     const std::optional<std::size_t> size = head_size(kept_);
     if (!size) {
         return {};

@@ -1,11 +1,10 @@
 #pragma once
 // `Inspector` is the check of what a client sends in a tunnel: a TLS client has to ask for the tunnel's host, and so
-// has a client that speaks unencrypted HTTP. Other protocols name no host; their bytes pass unchanged until a line of
-// them is an HTTP request. The content of TLS is not seen.
+// has a client that speaks unencrypted HTTP. Bytes of anything else are raw: they wait until they are permitted, and
+// then all pass unchanged. The content of TLS is not seen.
 
 #include "base/host.hpp"
 #include "message_body.hpp"
-#include "request_line_watch.hpp"
 
 #include <optional>
 #include <string>
@@ -25,17 +24,19 @@ class Inspector {
     // The client speaks unencrypted HTTP.
     bool speaks_http() const { return body_.has_value(); }
     // Bytes are kept back until more arrive.
-    bool waits() const { return !kept_.empty(); }
+    bool waits() const { return !kept_.empty() && !raw_; }
+    // What was sent is neither TLS nor HTTP, and waits for permit_raw(), which gives it back.
+    bool asks_for_raw() const { return raw_ && !open_; }
+    std::string permit_raw();
     // The client's one request is complete; no more of its bytes are read.
     bool ended() const { return body_ && body_->ended(); }
 
   private:
     std::string pass_http();
-    std::string pass_open(std::string bytes);
 
     Endpoint endpoint_;
-    bool open_ = false;               // it is not HTTP, and must not become HTTP
-    RequestLineWatch requests_;       // of an open one
+    bool raw_ = false;
+    bool open_ = false;               // what follows is not looked at
     std::string kept_;                // bytes that cannot be judged yet; dropped at the client's end
     std::optional<MessageBody> body_; // of the one request
 };

@@ -196,12 +196,16 @@ Task<void> ProxyConnection::serve_socks() {
 }
 
 Task<void> ProxyConnection::serve_tunnel(Endpoint endpoint, std::string granted) {
-    if (connector_.inspects(endpoint, source_)) {
+    const bool distrusted = connector_.is_distrusted(endpoint, source_);
+    if (connector_.inspects(endpoint, source_) && !distrusted) {
         co_await serve_inspected(std::move(endpoint), std::move(granted), false);
         co_return;
     }
     std::unique_ptr<async::SocketStream> server = co_await upstream(endpoint, false);
-    if (connector_.inspects(endpoint, source_)) { // by the answer
+    if (connector_.inspects(endpoint, source_) && distrusted) {
+        co_await permit_raw("a rule has requests to this host judged one by one, and the program trusts no certificate "
+                            "but the host's own");
+    } else if (connector_.inspects(endpoint, source_)) { // by the answer
         server->abort();
         co_await serve_inspected(std::move(endpoint), std::move(granted), false);
         co_return;
@@ -209,6 +213,9 @@ Task<void> ProxyConnection::serve_tunnel(Endpoint endpoint, std::string granted)
     client_->write(std::move(granted));
     protocol_ = Protocol::tunnel;
     Inspector inspector(std::move(endpoint));
+    if (raw_) {
+        inspector.permit_raw();
+    }
     co_await carry(std::move(server), std::move(inspector));
 }
 
@@ -238,7 +245,7 @@ Task<void> ProxyConnection::serve_inspected(Endpoint endpoint, std::string grant
 
 Task<void> ProxyConnection::end_tls(RelayedClient* client) {
     std::string early = take(in_.size());
-    auto accepting = connector_.accept_tls(std::move(client_), std::move(early), client->endpoint);
+    auto accepting = connector_.accept_tls(std::move(client_), std::move(early), client->endpoint, source_);
     std::optional<std::unique_ptr<async::SocketStream>> accepted =
         co_await with_timeout(clock_, head_limit, std::move(accepting));
     if (!accepted) {
@@ -308,20 +315,38 @@ Task<void> ProxyConnection::serve_request(const RequestHead& head, std::string t
 }
 
 Task<std::unique_ptr<async::SocketStream>> ProxyConnection::upstream(Endpoint endpoint, bool complete) {
-    limit_->cancel(); // how long a user thinks is not the client's fault
     endpoint_ = endpoint;
-    const auto outcome = std::make_shared<Deferred<Upstream>>();
-    const std::shared_ptr<CancelState> connecting = tasks_.spawn(connect_into(outcome, std::move(endpoint)));
-    const std::shared_ptr<CancelState> watching = tasks_.spawn(watch_client(connecting, complete));
-    Upstream upstream = co_await finally(outcome->get(), stop_watching(watching));
+    Upstream upstream = co_await while_client_stays(connector_.connect(std::move(endpoint), source_), complete);
     execution_id_ = std::move(upstream.execution_id);
     outcome_ = std::move(upstream.outcome);
     co_return std::move(upstream.server);
 }
 
-Task<void> ProxyConnection::connect_into(std::shared_ptr<Deferred<Upstream>> outcome, Endpoint endpoint) {
+Task<void> ProxyConnection::permit_raw(std::string why) {
+    raw_ = true;
+    Upstream permitted = co_await while_client_stays(connector_.permit_raw(*endpoint_, source_, std::move(why)),
+                                                     true); // it may have said all that it will
+    outcome_.carried(std::exchange(sent_, 0), std::exchange(received_, 0));
+    outcome_.succeeded();
+    outcome_ = std::move(permitted.outcome);
+    if (permitted.execution_id) {
+        execution_id_ = std::move(permitted.execution_id);
+    }
+}
+
+Task<Upstream> ProxyConnection::while_client_stays(Task<Upstream> asking, bool complete) {
+    limit_->cancel(); // how long a user thinks is not the client's fault
+    watched_.reset();
+    const auto outcome = std::make_shared<Deferred<Upstream>>();
+    const std::shared_ptr<CancelState> connecting = tasks_.spawn(resolve_with(outcome, std::move(asking)));
+    const std::shared_ptr<CancelState> watching = tasks_.spawn(watch_client(connecting, complete));
+    Upstream permitted = co_await finally(outcome->get(), stop_watching(watching));
+    co_return std::move(permitted);
+}
+
+Task<void> ProxyConnection::resolve_with(std::shared_ptr<Deferred<Upstream>> outcome, Task<Upstream> asking) {
     try {
-        outcome->resolve(co_await connector_.connect(std::move(endpoint), source_));
+        outcome->resolve(co_await std::move(asking));
     } catch (const Cancelled&) {
         outcome->reject(std::make_exception_ptr(Error(ErrorCode::request_cancelled, "the client has gone")));
     } catch (const Error&) {
@@ -395,12 +420,19 @@ Task<void> ProxyConnection::carry_up(async::SocketStream& server, Inspector& ins
         } else if (waited && !inspector.waits()) {
             limit_->cancel();
         }
+        if (inspector.asks_for_raw()) {
+            co_await permit_raw("what the program sends is neither TLS nor HTTP");
+            passed = inspector.permit_raw();
+        }
         if (!passed.empty()) {
             sent_ += static_cast<std::int64_t>(passed.size());
             server.write(std::move(passed));
             co_await server.drained(max_unsent_bytes);
         }
-        bytes = co_await client_->read();
+        bytes = take(in_.size());
+        if (bytes.empty()) {
+            bytes = co_await client_->read();
+        }
     }
     limit_->cancel();
     server.close_output();
@@ -460,7 +492,7 @@ void ProxyConnection::refuse(const Error& error) {
                                                                           : SocksReply::failed));
     } else if (tls_) {
         client_->write(std::string(tls_access_denied));
-    } else if (protocol_ != Protocol::nothing && !one_request_) {
+    } else if (!raw_ && protocol_ != Protocol::nothing && !one_request_) {
         client_->write(http_answer(http_status_of(error.code), reason));
     }
 }

@@ -49,7 +49,11 @@ class ProxyConnection {
 
     // `complete`: all that the client will say is there, so its end does not mean that it has gone.
     Task<std::unique_ptr<async::SocketStream>> upstream(Endpoint endpoint, bool complete);
-    Task<void> connect_into(std::shared_ptr<Deferred<Upstream>> outcome, Endpoint endpoint);
+    // What a user or a rule permits, unless the client goes first.
+    Task<Upstream> while_client_stays(Task<Upstream> asking, bool complete);
+    Task<void> resolve_with(std::shared_ptr<Deferred<Upstream>> outcome, Task<Upstream> asking);
+    // For bytes of any kind, in place of the permission to connect. `why` they are not judged.
+    Task<void> permit_raw(std::string why);
     Task<void> watch_client(std::shared_ptr<CancelState> connecting, bool complete);
     Task<void> stop_watching(std::shared_ptr<CancelState> watching);
 
@@ -76,6 +80,7 @@ class ProxyConnection {
     Protocol protocol_ = Protocol::nothing;
     bool one_request_ = false;
     bool tls_ = false;     // in the tunnel
+    bool raw_ = false;     // it was asked for bytes of any kind
     bool refused_ = false; // what it says in the tunnel
     std::optional<Endpoint> endpoint_;
     std::optional<std::string> execution_id_;

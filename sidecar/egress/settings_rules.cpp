@@ -1,5 +1,6 @@
 #include "egress/settings_rules.hpp"
 
+#include "gate/connection_rule.hpp"
 #include "sandbox/domains.hpp"
 
 namespace cellgate::egress {
@@ -8,11 +9,9 @@ std::vector<protocol::RuleSpec> rules_of(const sandbox::Settings* settings) {
     std::vector<protocol::RuleSpec> rules;
     const auto add = [&rules](protocol::Effect effect, const std::vector<std::string>& domains) {
         for (const std::string& domain : domains) {
-            protocol::RuleSpec& rule = rules.emplace_back();
-            rule.effect = effect;
-            rule.kind = protocol::ActionKind::network;
-            if (domain != sandbox::every_host) {
-                rule.host = domain;
+            protocol::RuleSpec& rule = rules.emplace_back(gate::connection_rule(effect, domain));
+            if (domain == sandbox::every_host) {
+                rule.host.reset();
             }
         }
     };

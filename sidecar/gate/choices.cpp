@@ -178,15 +178,16 @@ void offer(std::vector<Choice>& choices, std::string_view what, Scope scope,
 // Of a public host. A connection to any other host is never asked about.
 std::vector<Choice> connection_choices(const Payload::Names& action, const ChoiceContext& context) {
     std::vector<Choice> choices;
-    offer(choices, "this connection", Scope::once);
+    const std::string there = action.protocol ? "any bytes to this host and port" : "this host and port";
+    offer(choices, action.protocol ? "any bytes in this connection" : "this connection", Scope::once);
     if (context.in_execution) {
-        offer(choices, "this host and port", Scope::execution);
+        offer(choices, there, Scope::execution);
     }
     if (context.in_session) {
-        offer(choices, "this host and port", Scope::session);
+        offer(choices, there, Scope::session);
     }
     if (action.server) {
-        offer(choices, "this host and port, for this tool server", Scope::workspace);
+        offer(choices, there + ", for this tool server", Scope::workspace);
         return choices;
     }
     const std::optional<Host> host = parse_host(action.host.value_or(""));
@@ -195,10 +196,11 @@ std::vector<Choice> connection_choices(const Payload::Names& action, const Choic
         rule.effect = protocol::Effect::allow;
         rule.kind = action.kind;
         rule.host = to_string(Endpoint{*host, static_cast<std::uint16_t>(*action.port)});
-        offer(choices, "this host and port", Scope::workspace, rule);
+        rule.protocol = action.protocol;
+        offer(choices, there, Scope::workspace, rule);
         constexpr std::int64_t first_unprivileged = 1024;
         const bool may_be_http = *action.port == 80 || *action.port == 443 || *action.port >= first_unprivileged;
-        if (may_be_http && context.in_session) {
+        if (may_be_http && context.in_session && !action.protocol) {
             rule.effect = protocol::Effect::inspect;
             rule.kind = ActionKind::request;
             offer(choices, "this host, asking about each request", Scope::session, std::move(rule));

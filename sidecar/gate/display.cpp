@@ -256,7 +256,7 @@ std::string title(const KernelStart& start) {
     return fmt::format("start the workspace's own kernel, {} the sandbox", start.sandbox ? "in" : "outside");
 }
 std::string title(const Connection& connection) {
-    return fmt::format("{} {}{}{}", connection.protocol ? "bytes that are neither TLS nor HTTP, to" : "connect to",
+    return fmt::format("{} {}{}{}", connection.protocol ? "let any bytes pass to" : "connect to",
                        visible_name(connection.host),
                        connection.port ? fmt::format(" port {}", *connection.port) : std::string(),
                        connection.server ? ", for the tool server " + visible_name(*connection.server) : std::string());

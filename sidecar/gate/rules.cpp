@@ -342,7 +342,7 @@ std::string describe_spec(const Rule& rule) {
     if (rule.host) {
         text += fmt::format(" to {}", visible_name(*rule.host));
     }
-    text += rule.protocol ? " with any protocol" : "";
+    text += rule.protocol ? " by any protocol" : "";
     text += request_words(rule);
     if (rule.payload_hash) {
         text += " with exactly one payload";

@@ -1,6 +1,7 @@
 #include "notes.hpp"
 
 #include "base/escape_unprintable.hpp"
+#include "gate/connection_rule.hpp"
 #include "sandbox/explain.hpp"
 
 #include <fmt/format.h>
@@ -44,12 +45,11 @@ protocol::Note note_of_refusal(const Endpoint& endpoint, const gate::Decision& d
         }
         return note;
     }
+    const auto* connection = std::get_if<gate::Connection>(&decision.action);
+    const std::string entry = connection != nullptr ? gate::host_entry(host, connection->protocol) : host;
     note.remedy =
-        fmt::format("to allow it, add a rule for {} {}", request != nullptr ? "this request to" : "the host", host);
-    protocol::RuleSpec rule;
-    rule.effect = protocol::Effect::allow;
-    rule.kind = protocol::ActionKind::network;
-    rule.host = host;
+        fmt::format("to allow it, add a rule for {} {}", request != nullptr ? "this request to" : "the host", entry);
+    protocol::RuleSpec rule = gate::connection_rule(protocol::Effect::allow, entry);
     if (request != nullptr) {
         rule.kind = protocol::ActionKind::request;
         rule.methods = {request->method};
@@ -66,9 +66,8 @@ protocol::Note note_of_distrust(const Endpoint& endpoint) {
     note.text = fmt::format("a rule has the requests to {} judged one by one, and the program does not trust the "
                             "authority by which cellgate reads them",
                             to_string(endpoint));
-    note.remedy =
-        "restart the session, if the rule is newer than it; else let the program read SSL_CERT_FILE, or remove "
-        "the rule";
+    note.remedy = "restart the session, if the rule is newer than it; else let the program read SSL_CERT_FILE, or run "
+                  "it again: then you are asked about its whole connection";
     return note;
 }
 

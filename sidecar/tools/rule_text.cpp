@@ -3,6 +3,7 @@
 #include "base/encoding.hpp"
 #include "base/escape_unprintable.hpp"
 #include "base/time_span.hpp"
+#include "gate/connection_rule.hpp"
 #include "request_rule_text.hpp"
 #include "tools/config.hpp"
 
@@ -411,8 +412,7 @@ protocol::RuleSpec parse_rule(const std::string& text, WallTime now) {
                     "such as: inspect request api.github.com");
     }
     if (reader.takes("network ")) {
-        rule.kind = protocol::ActionKind::network;
-        rule.host = reader.text_until(" ");
+        rule = gate::connection_rule(effect->first, reader.text_until(" "));
         reader.options(rule);
     } else if (rest == "install" || rest.starts_with("install ")) {
         reader.takes("install");

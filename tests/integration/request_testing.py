@@ -12,6 +12,7 @@ class RequestTest(SharedSidecarTest):
         """Of the servers; for `prepare`."""
         authority, certificate = own_network.make_certificates(cls.workspace.base / "certificates",
                                                                [HOST, "other.example"])
+        cls.authority = authority
         cls.environment = {"SSL_CERT_FILE": str(authority)}
         return certificate
 

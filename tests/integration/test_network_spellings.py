@@ -210,10 +210,11 @@ def raw(*texts):
         server = Echo()
         self.addCleanup(server.stop)
         self.cellgate.session("many")
+        self.cellgate.request("policy/add", {"scope": "session", "sessionId": "many", "rule": {
+            "effect": "allow", "kind": "network", "host": f"allowed.example:{server.port}", "protocol": "raw"}})
 
         def run(what, **more):
-            return self.cellgate.execute(f"print(await {what})", sessionId="many",
-                                         allowedDomains=[f"allowed.example:{server.port}"], **more)
+            return self.cellgate.execute(f"print(await {what})", sessionId="many", **more)
 
         # A burst that is held at the server: what is over the cap waits, however long.
         code = self.CONNECTIONS.replace("PORT", str(server.port))

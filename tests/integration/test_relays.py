@@ -70,7 +70,7 @@ class Cells(SharedSidecarTest):
         return self.run_ok(code, sessionId=session).text().split()
 
     def test_a_plain_connection_reaches_a_listed_port_and_no_other(self):
-        self.listing("listed", f"localhost:{self.database.port}")
+        self.listing("listed", f"tcp://localhost:{self.database.port}")
         self.cellgate.session("unlisted")
         listed, other = attempt(self.database.port, *ALL), attempt(self.other.port, *ALL)
         self.assertEqual(self.said(listed, "listed"), ["pong"] * 3)
@@ -80,8 +80,17 @@ class Cells(SharedSidecarTest):
         self.assertEqual(self.said(names, "unlisted"), ["[]"])
         self.assertEqual(self.cellgate.asked(), 0)
 
+    def test_a_port_that_is_listed_for_http_alone_carries_nothing_else(self):
+        self.listing("web-only", f"localhost:{self.database.port}")
+        execution = self.run_ok(attempt(self.database.port, "127.0.0.1"), sessionId="web-only")
+        self.assertNotIn("pong", execution.text())
+        [note] = execution.result()["notes"]
+        self.assertIn(f"add a rule for the host tcp://localhost:{self.database.port}", note["remedy"])
+        self.assertEqual(note["rule"]["protocol"], "raw")
+        self.assertEqual(self.cellgate.asked(), 0)
+
     def test_the_decision_history_has_it_with_its_line_and_its_outcome(self):
-        self.listing("recorded", f"127.0.0.1:{self.database.port}")
+        self.listing("recorded", f"tcp://127.0.0.1:{self.database.port}")
         self.said(attempt(self.database.port, "::1"), "recorded")
         past = [d for d in self.cellgate.request("policy/decisions")["decisions"] if d.get("sessionId") == "recorded"][0]
         self.assertEqual((past["decision"], past["by"]), ("allow", "rule"))
@@ -93,14 +102,14 @@ class Cells(SharedSidecarTest):
     def test_either_family_leads_to_the_listed_address(self):
         six = Database("::1")
         self.addCleanup(six.stop)
-        self.listing("six", f"[::1]:{six.port}")
+        self.listing("six", f"tcp://[::1]:{six.port}")
         self.assertEqual(self.said(attempt(six.port, *ALL), "six"), ["pong"] * 3)
-        self.listing("wrong", f"127.0.0.1:{six.port}")
+        self.listing("wrong", f"tcp://127.0.0.1:{six.port}")
         self.assertEqual(self.said(attempt(six.port, *ALL), "wrong"), ["reset"] * 3)
 
     def test_a_server_that_goes_and_comes_back(self):
         server = Database()
-        self.listing("going", f"localhost:{server.port}")
+        self.listing("going", f"tcp://localhost:{server.port}")
         code = attempt(server.port, "127.0.0.1")
         self.assertEqual(self.said(code, "going"), ["pong"])
         server.stop()
@@ -122,7 +131,7 @@ class Cells(SharedSidecarTest):
         self.assertEqual(lines, [f"hello from localhost:{web.port}"] * 8)
 
     def test_a_rule_that_denies_is_stronger_and_a_note_says_so(self):
-        self.listing("denied", f"localhost:{self.database.port}")
+        self.listing("denied", f"tcp://localhost:{self.database.port}")
         rule = self.cellgate.request("policy/add", {"rule": {"effect": "deny", "kind": "network", "host": "localhost"},
                                                     "scope": "workspace"})
         execution = self.run_ok(attempt(self.database.port, "127.0.0.1"), sessionId="denied")
@@ -136,7 +145,7 @@ class Cells(SharedSidecarTest):
         self.cellgate.session("ruled")
         self.addCleanup(self.cellgate.request, "session/close", {"sessionId": "ruled"})
         rule = self.cellgate.request("policy/add", {"rule": {"effect": "allow", "kind": "network",
-                                                             "host": f"localhost:{self.database.port}"},
+                                                             "host": f"localhost:{self.database.port}", "protocol": "raw"},
                                                     "scope": "workspace"})
         self.addCleanup(self.cellgate.request, "policy/remove", {"ruleId": rule["id"]})
         self.assertEqual(self.said(code, "ruled"), ["refused"])
@@ -144,7 +153,7 @@ class Cells(SharedSidecarTest):
         self.assertEqual(self.said(code, "ruled"), ["pong"])
 
     def test_ports_that_cannot_be_relayed_are_notices(self):
-        info = self.listing("notices", "localhost:80", "127.0.0.1:3128", f"localhost:{self.database.port}")
+        info = self.listing("notices", "localhost:80", "127.0.0.1:3128", f"tcp://localhost:{self.database.port}")
         said = "\n".join(info["sandboxNotices"])
         self.assertIn("localhost:80 is not relayed", said)
         self.assertIn("127.0.0.1:3128 is not relayed", said)
@@ -161,7 +170,7 @@ class Servers(ServerTest):
         cls.addClassCleanup(cls.other.stop)
 
     def test_a_server_in_the_sandbox_reaches_what_its_settings_list(self):
-        file = self.write_settings("relayed.json", settings([f"localhost:{self.database.port}"]))
+        file = self.write_settings("relayed.json", settings([f"tcp://localhost:{self.database.port}"]))
         self.add("relayed", sandbox={"configFile": file})
         self.add("unlisted", sandbox=True)
         code = attempt(self.database.port, *ALL)
@@ -184,7 +193,7 @@ class Servers(ServerTest):
                                   env=self.workspace.environment(), stdin=subprocess.DEVNULL, capture_output=True,
                                   text=True, start_new_session=True, check=False)
         call = ("call", "boxed", "run", json.dumps({"code": code}), "--allow", "boxed/run", "--mcp-config", str(config))
-        option = ("--allow-domain", f"localhost:{self.database.port}")
+        option = ("--allow-domain", f"tcp://localhost:{self.database.port}")
         for command in (("run", str(script)), call):
             with self.subTest(command[0]):
                 self.assertIn("refused", cli(*command).stdout)

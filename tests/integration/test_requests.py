@@ -330,6 +330,32 @@ class Programs(RequestsTest):
         self.assertIn("pushed", execution.text())
         self.assertEqual(subjects(), "more\nfirst\n")
 
+    def test_one_that_pins_its_server_is_asked_about_as_a_whole_when_it_tries_again(self):
+        self.rule("inspect")
+        code = ("import ssl, urllib.request\n"
+                f"context = ssl.create_default_context(cadata={self.authority.read_text()!r})\n"
+                "for attempt in range(50):\n"  # a refusal may be on its way when the next attempt begins
+                "    try:\n        print(urllib.request.urlopen('https://allowed.example/a', context=context).status)\n"
+                "        break\n"
+                "    except OSError as error:\n        print(error)\n")
+        execution = self.cellgate.execute(code)
+        self.cellgate.allow(self.cellgate.approval())  # the connection
+        approval = self.cellgate.approval()
+        self.assertEqual(approval["action"]["protocol"], "raw")
+        self.assertEqual(approval["display"][0], "let any bytes pass to allowed.example port 443")
+        self.assertIn("a rule has requests to this host judged one by one", approval["hints"]["description"])
+        self.assertEqual(self.api.asked, [])
+        self.cellgate.allow(approval)
+        execution.result()
+        self.assertIn("CERTIFICATE_VERIFY_FAILED", execution.text())
+        self.assertTrue(execution.text().endswith("200\n"), execution.text())
+        # Another line is inspected as ever.
+        execution = self.cellgate.execute(FETCH + "ask('/b')")
+        approval = self.cellgate.approval()
+        self.assertEqual(approval["action"]["kind"], "request")
+        self.cellgate.deny(approval)
+        execution.result()
+
     def test_one_that_trusts_nobody_else_is_refused_with_a_reason(self):
         self.rule("allow")
         execution = self.run_ok("import ssl, urllib.request\n"

@@ -150,6 +150,57 @@ TEST_CASE("an approval names one program and line, and its answer covers only th
     CHECK(fixture.user->requested[2].origin->line == 7);
 }
 
+TEST_CASE("raw bytes are asked about, in a connection that is open") {
+    Fixture fixture;
+    fixture.awaited = "PING";
+    CHECK(fixture.said(connect_to("www.example.org:6379") + "PING\r\n") == established + "the answer");
+    REQUIRE(fixture.user->requested.size() == 2);
+    const protocol::Approval& approval = fixture.user->requested[1];
+    CHECK(approval.action.protocol == protocol::NetworkProtocol::raw);
+    CHECK(approval.display.at(0) == "let any bytes pass to www.example.org port 6379");
+    CHECK(approval.hints.description == "> what the program sends is neither TLS nor HTTP");
+    CHECK(approval.choices.at(0).label == "any bytes in this connection");
+    CHECK(approval.choices.back().rule->protocol == protocol::NetworkProtocol::raw);
+    const auto outcomes = fixture.gate->policy_decisions().decisions;
+    CHECK(outcomes.at(0).outcome.value().bytes_sent == 6);
+}
+
+TEST_CASE("a rule for a host covers raw bytes only when it says so") {
+    Fixture fixture;
+    fixture.awaited = "PING";
+    SUBCASE("one without a protocol does not") {
+        fixture.rule(Effect::allow, "www.example.org:6379");
+        fixture.user->answer = Verdict::deny;
+        CHECK(fixture.said(connect_to("www.example.org:6379") + "PING\r\n") == established);
+        CHECK(fixture.user->requested.size() == 1);
+        CHECK(fixture.received.at(0).empty());
+    }
+    SUBCASE("one with it covers the opening and the bytes") {
+        fixture.rule(Effect::allow, "www.example.org:6379", protocol::NetworkProtocol::raw);
+        CHECK(fixture.said(connect_to("www.example.org:6379") + "PING\r\n") == established + "the answer");
+        CHECK(fixture.user->requested.empty());
+    }
+    SUBCASE("one that denies it leaves the connection to others") {
+        fixture.rule(Effect::deny, "www.example.org:6379", protocol::NetworkProtocol::raw);
+        fixture.rule(Effect::allow, "www.example.org:6379");
+        std::string bytes = "PING\r\n";
+        std::string answer = established;
+        SUBCASE("that speaks TLS") {
+            bytes = client_hello("www.example.org") + "PING";
+            answer += "the answer";
+        }
+        CHECK(fixture.said(connect_to("www.example.org:6379") + bytes) == answer);
+        CHECK(fixture.user->requested.empty());
+    }
+    SUBCASE("and of an address that is not public, no user is asked") {
+        fixture.rule(Effect::allow, "10.0.0.5:6379");
+        CHECK(fixture.said(connect_to("10.0.0.5:6379") + "PING\r\n") == established);
+        CHECK(fixture.user->requested.empty());
+        CHECK(fixture.gate->policy_decisions().decisions.at(0).reason.find("no rule allows raw connections") !=
+              std::string::npos);
+    }
+}
+
 TEST_CASE("a client that disconnects withdraws its approval") {
     Fixture fixture;
     fixture.user->answer.reset();

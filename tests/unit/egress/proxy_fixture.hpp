@@ -122,8 +122,10 @@ struct Fixture {
     Fixture(const Fixture&) = delete;
     Fixture& operator=(const Fixture&) = delete;
 
-    void rule(Effect effect, const std::string& host) {
+    void rule(Effect effect, const std::string& host,
+              std::optional<protocol::NetworkProtocol> protocol = std::nullopt) {
         RuleSpec spec;
+        spec.protocol = protocol;
         spec.effect = effect;
         spec.kind = protocol::ActionKind::network;
         spec.host = host;

@@ -136,6 +136,9 @@ void change(std::int64_t& number) {
 void change(gate::SandboxSettings& settings) {
     change(settings.text);
 }
+void change(std::optional<protocol::NetworkProtocol>& protocol) {
+    protocol = protocol ? std::nullopt : std::optional(protocol::NetworkProtocol::raw);
+}
 template <class T>
 void change(std::optional<T>& value) {
     change(value.value());
@@ -224,6 +227,10 @@ TEST_CASE("each member of an action is shown, sent and counted, and hashed unles
     check_each_member(kernel);
     check_each_member(connection_of_server());
     check_each_member(install_with_index());
+    gate::Output output;
+    output.output_text = "3 letters";
+    output.results = Texts{"gmail/list"};
+    check_each_member(output);
     gate::HttpRequest text = http_request(); // which is shown in place of its length
     text.body_bytes.reset();
     CHECK(gate::payload_hash(text) != gate::payload_hash(http_request()));

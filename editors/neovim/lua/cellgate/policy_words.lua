@@ -50,7 +50,7 @@ function M.rule(rule)
     what[#what + 1] = rule.kind
   end
   if rule.host and rule.kind ~= "request" then
-    what[#what + 1] = rule.host
+    what[#what + 1] = (rule.protocol and "tcp://" or "") .. rule.host
   end
   for pointer, matcher in vim.spairs(rule.arguments or {}) do
     local how, value = next(matcher)

@@ -19,7 +19,7 @@ export const sources: readonly { source: Source; title: string; until: string }[
 
 /** What it covers. */
 export function ruleText(rule: RuleSpec & Pick<Rule, "payloadHash">): string {
-    const { kind, server, tool, host, payloadHash } = rule;
+    const { kind, server, tool, host, protocol, payloadHash } = rule;
     const exact = payloadHash === undefined ? "" : " (exactly one payload)";
     const args = argumentsText(rule.arguments);
     const of = server === undefined ? "" : ` of ${escapeUnprintable(server)}`;
@@ -27,7 +27,7 @@ export function ruleText(rule: RuleSpec & Pick<Rule, "payloadHash">): string {
         case "server":
             return `start ${server === undefined ? "any tool server" : escapeUnprintable(server)}${exact}`;
         case "network":
-            return `connect to ${host === undefined ? "any host" : escapeUnprintable(host)}${server === undefined ? "" : ` for ${escapeUnprintable(server)}`}${exact}`;
+            return `${protocol ? "connect by any protocol to" : "connect to"} ${host === undefined ? "any host" : escapeUnprintable(host)}${server === undefined ? "" : ` for ${escapeUnprintable(server)}`}${exact}`;
         case "request":
             return `${requestsText(rule)}${server === undefined ? "" : ` for ${escapeUnprintable(server)}`}${args}${exact}`;
         case "install":
@@ -62,10 +62,10 @@ function argumentsText(matchers: ArgumentMatchers | undefined): string {
 }
 
 export function actionText(action: Action): string {
-    const { kind, server, tool, host, port, command } = action;
+    const { kind, server, tool, host, port, protocol, command } = action;
     if (kind === "request") return escapeUnprintable(requestText(action));
     if (tool !== undefined) return escapeUnprintable(`${tool} of ${server ?? ""}`);
-    if (host !== undefined) return escapeUnprintable(`connect to ${host}${port === undefined ? "" : ` port ${port}`}`);
+    if (host !== undefined) return escapeUnprintable(`${protocol ? "any bytes to" : "connect to"} ${host}${port === undefined ? "" : ` port ${port}`}`);
     if (kind === "server") return escapeUnprintable(`start ${server ?? ""}`);
     return escapeUnprintable(`${kind} ${(command ?? []).join(" ")}`);
 }

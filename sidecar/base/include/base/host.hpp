@@ -42,6 +42,8 @@ struct HostPattern {
 
 // Nothing for text that is not a pattern, and for a pattern that covers a whole top-level domain ("*.org", "*").
 std::optional<HostPattern> parse_host_pattern(std::string_view text);
+// Before a pattern in a list of hosts: connections to it that speak any protocol, not only TLS and HTTP.
+inline constexpr std::string_view any_protocol = "tcp://";
 bool covers(const HostPattern& pattern, const Endpoint& endpoint);
 
 } // namespace cellgate

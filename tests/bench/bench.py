@@ -90,6 +90,16 @@ def call():
     requests.post(url, json={{"message": {MESSAGE!r}}}).json()
 {TAKE}
 """
+REQUEST_CELL = f"""
+import http.client, os, ssl
+connection = http.client.HTTPSConnection("127.0.0.1", {{proxy}},
+                                         context=ssl.create_default_context(cafile=os.environ["SSL_CERT_FILE"]))
+connection.set_tunnel("localhost", {{port}})
+def call():
+    connection.request("POST", "/echo", {MESSAGE!r})
+    assert connection.getresponse().read()
+{TAKE}
+"""
 
 
 def printed(pieces):
@@ -168,6 +178,9 @@ class BenchWorkspace:
         server = [PYTHON, "-B", HERE / "peer_server.py"]
         beside = [PYTHON, "-B", HERE / "beside_http_server.py", SERVER, EVERYTHING]
         flood = [self.flood, self.flood_hash]
+        secure = [PYTHON, "-B", HERE / "beside_https_server.py", SERVER]
+        request = self.cell("request.py", REQUEST_CELL)
+        rule = json.dumps({"effect": "allow", "kind": "request", "host": "localhost:{port}"})
         picture = [self.picture, self.picture_hash]
         return {
             ("cold stock", "floor"): ([*floor, "cold", *LAUNCHER], None),
@@ -198,6 +211,9 @@ class BenchWorkspace:
             ("http tool", "shipped"): ([*beside, *client, "cell", self.cell("http_tool.py", TOOL_CELL)], [EVERYTHING]),
             ("http tool", "curl"): ([*beside, "taskset", "-c", CALLER, self.programs / "direct_http",
                                      json.dumps({"message": MESSAGE}), "{url}"], [EVERYTHING]),
+            ("request", "shipped"): ([*secure, "-", request, *client, "cell", "{code}", rule], None),
+            ("request", "two"): ([*secure, self.programs / "tls_relay", request, PYTHON, "-B",
+                                  HERE / "peer_requests.py", "{code}"], None),
             ("launch", "bare"): ([self.programs / "launch", "-", "-", "/bin/true"], None),
             ("launch", "sandbox"): ([self.programs / "launch", self.path, self.session, "/bin/true"], None),
             ("launch", "srt"): ([self.programs / "launch", "-", "-", SRT_NODE, SRT, "--settings", self.srt_settings,

@@ -8,8 +8,8 @@
 //     ready SANDBOX                a sample is a new session, until its kernel is ready; SANDBOX is true or false
 //     execute KERNEL CODE          a sample is one round trip, with storeHistory
 //     cell FILE                    the cell's own samples: it prints N of them, one in a line; it has the wrappers of
-//     the
-//                                  tool server `everything`
+//                                  the tool server `everything`
+//     cell FILE RULE               the same without wrappers; the policy has RULE, in JSON
 //     output FILE SHA256           a sample is the time to the last byte of the cell's output, which has that hash
 //     unread FILE SHA256 MARK      a sample is the growth of cellgate's memory, in bytes, until the cell has made the
 //                                  file MARK, with nothing read; then everything is read and held against the hash
@@ -260,10 +260,8 @@ double unread(Cellgate& cellgate, const std::string& code, const std::string& ha
 }
 
 // Samples that the cell takes itself.
-void serve_cell(Cellgate& cellgate, const std::string& code) {
-    cellgate.request("wrappers/generate", R"({"server":"everything"})");
-    cellgate.request("policy/add", R"({"rule":{"effect":"allow","kind":"tool","server":"everything","tool":"echo"},)"
-                                   R"("scope":"always"})");
+void serve_cell(Cellgate& cellgate, const std::string& code, const std::string& rule) {
+    cellgate.request("policy/add", R"({"rule":)" + rule + R"(,"scope":"always"})");
     cellgate.create_session("s", "default");
     cellgate.execute("s", code);
     std::cout << "ready" << std::endl;
@@ -339,7 +337,11 @@ int main(int argc, char** argv) {
             return now() - start;
         });
     } else if (is("cell", 1)) {
-        serve_cell(cellgate, read_file(arguments[3]));
+        cellgate.request("wrappers/generate", R"({"server":"everything"})");
+        serve_cell(cellgate, read_file(arguments[3]),
+                   R"({"effect":"allow","kind":"tool","server":"everything","tool":"echo"})");
+    } else if (is("cell", 2)) {
+        serve_cell(cellgate, read_file(arguments[3]), arguments[4]);
     } else if (is("output", 2)) {
         const std::string code = read_file(arguments[3]);
         cellgate.create_session("s", "default");

@@ -2,6 +2,7 @@
 FOLDER, for 127.0.0.1, and prints {"port", "authority"}, then each request: {"method", "path", "headers", "body"}."""
 
 import http.server
+import io
 import json
 import os
 import socketserver
@@ -9,6 +10,7 @@ import ssl
 import subprocess
 import sys
 import threading
+import zipfile
 from pathlib import Path
 
 
@@ -24,6 +26,9 @@ class Api(http.server.BaseHTTPRequestHandler):
         self.server.on_asked((self.command, self.path, dict(self.headers.items()), body))
         if self.path.startswith("/git/"):
             self.serve_git(body)
+            return
+        if self.path.startswith("/packages/"):
+            self.serve_package()
             return
         if self.path.startswith("/redirect"):
             self.send_response(302)
@@ -49,6 +54,26 @@ class Api(http.server.BaseHTTPRequestHandler):
             self.wfile.write(text)
 
     do_GET = do_POST = do_PUT = do_DELETE = do_HEAD = do_PATCH = serve
+
+    def serve_package(self):
+        """An index for pip, with one wheel."""
+        name = "tiny-1.0-py3-none-any.whl"
+        if self.path.endswith(name):
+            wheel = io.BytesIO()
+            with zipfile.ZipFile(wheel, "w") as archive:
+                archive.writestr("tiny.py", "print('tiny runs')\n")
+                archive.writestr("tiny-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: tiny\nVersion: 1.0\n")
+                archive.writestr("tiny-1.0.dist-info/WHEEL",
+                                 "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+                archive.writestr("tiny-1.0.dist-info/RECORD", "")
+            body, kind = wheel.getvalue(), "application/zip"
+        else:
+            body, kind = f'<!DOCTYPE html><a href="/packages/{name}">{name}</a>'.encode(), "text/html"
+        self.send_response(200)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
 
     def serve_git(self, body):
         """By git's own program; repositories are in the server's `repositories`."""

@@ -330,6 +330,18 @@ class Programs(RequestsTest):
         self.assertIn("pushed", execution.text())
         self.assertEqual(subjects(), "more\nfirst\n")
 
+    def test_pip_installs_from_an_index_whose_requests_are_judged(self):
+        install = self.shell("python3 -m pip install --quiet --no-deps --disable-pip-version-check --retries 0 --target made "
+                             "--index-url https://allowed.example/packages/ tiny 2>&1 && PYTHONPATH=made python3 -m tiny")
+        self.rule("allow", methods=["GET"], paths=["/packages/tiny/"])
+        execution = self.cellgate.execute(install)
+        approval = self.cellgate.approval()
+        self.assertEqual((approval["action"]["method"], approval["action"]["path"]),
+                         ("GET", "/packages/tiny-1.0-py3-none-any.whl"))
+        self.cellgate.allow(approval)
+        execution.result()
+        self.assertIn("tiny runs", execution.text())
+
     def test_one_that_pins_its_server_is_asked_about_as_a_whole_when_it_tries_again(self):
         self.rule("inspect")
         code = ("import ssl, urllib.request\n"

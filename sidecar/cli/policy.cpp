@@ -132,6 +132,7 @@ protocol::Action action_of(const std::string& text) {
     const protocol::RuleSpec rule = tools::parse_rule("ask " + text, std::chrono::system_clock::now());
     protocol::Action action;
     action.kind = *rule.kind;
+    action.protocol = rule.protocol;
     if (rule.host) {
         const std::size_t colon = rule.host->rfind(':');
         constexpr std::int64_t https = 443;

@@ -1,7 +1,9 @@
 #include "record_text.hpp"
 
 #include "base/json.hpp"
+#include "base/json_codec.hpp"
 #include "base/raw_json.hpp"
+#include "policy_text.hpp"
 
 #include <fmt/format.h>
 
@@ -55,7 +57,12 @@ std::string ended_code(std::string_view data) {
 }
 
 std::string rule_words(std::string_view data) {
-    return fmt::format("rule added: {}", json_member(data, "rule"));
+    const std::string rule(json_member(data, "rule"));
+    try {
+        return "rule added: " + rule_line(from_json<protocol::Rule>(rule, "rule"));
+    } catch (const Error&) {
+        return "rule added: " + rule; // of another version of cellgate
+    }
 }
 
 std::string removed_rule(std::string_view data) {

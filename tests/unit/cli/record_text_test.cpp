@@ -36,6 +36,10 @@ TEST_CASE("an entry of the record is a line of words") {
           "session created: python3, in bwrap");
     CHECK(words("session.created", R"({"kernel":"ir","language":"R","sandbox":"none"})") ==
           "session created: ir, without a sandbox");
+    CHECK(words("policy.added", R"({"rule":{"effect":"allow","host":"db.example.org:5432","id":"r7","kind":"network",)"
+                                R"("protocol":"raw","source":"userStore"}})") ==
+          "rule added: r7  allow  network tcp://db.example.org:5432  (userStore)");
+    CHECK(words("policy.added", R"({"rule":{"effect":"perhaps"}})") == R"(rule added: {"effect":"perhaps"})");
     CHECK(words("policy.removed", R"({"ruleId":"r7"})") == "rule removed: r7");
     CHECK(words("policy.removed", R"({"ruleId":"r7","reason":"its last use was taken"})") ==
           "rule removed: r7: its last use was taken");

@@ -121,7 +121,10 @@ std::string ending_of(const ExecuteResult& result, bool output_was_cut) {
         std::erase(status, '"');
         return fmt::format("[{}: {}]", status, result.reason.value_or("the code was stopped"));
     }
-    if (!output_was_cut || !result.error) {
+    if (!result.error) {
+        return result.reason ? fmt::format("[error: {}]", *result.reason) : std::string();
+    }
+    if (!output_was_cut) {
         return {};
     }
     return fmt::format("[ended with {}: {}]", result.error->ename, shortened(plain_text(result.error->evalue)));
@@ -269,6 +272,8 @@ struct ExecutionTools {
             co_await read_output_page(&sidecar, call, arguments.execution_id, std::move(arguments.cursor), characters);
         if (page.cut) {
             page.content.add_text(fmt::format("[{}]", rest_of(arguments.execution_id, page)));
+        } else if (!page.withheld.empty()) {
+            page.content.add_text(fmt::format("[{}]", page.withheld));
         } else if (page.next) {
             page.content.add_text(fmt::format("[It still runs; {}]", rest_of(arguments.execution_id, page)));
         }

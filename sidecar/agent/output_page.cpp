@@ -213,8 +213,16 @@ Task<OutputPage> read_output_page(SidecarClient* sidecar, std::shared_ptr<mcp::T
     bool more = true;
     while (more && !complete && !page.cut) {
         protocol::OutputReadParams params{execution_id, writer.position().seq, read_bytes};
-        const protocol::OutputReadResult result =
-            co_await sidecar->call<protocol::OutputRead>(std::move(params), on_behalf);
+        protocol::OutputReadResult result;
+        try {
+            result = co_await sidecar->call<protocol::OutputRead>(std::move(params), on_behalf);
+        } catch (const protocol::RemoteError& error) {
+            if (error.code != ErrorCode::denied) {
+                throw;
+            }
+            page.withheld = error.message;
+            break;
+        }
         for (const protocol::OutputRecord& record : result.records) {
             page.cut = !writer.add(record);
             if (page.cut) {
@@ -225,7 +233,7 @@ Task<OutputPage> read_output_page(SidecarClient* sidecar, std::shared_ptr<mcp::T
         more = !result.records.empty();
     }
     writer.finish();
-    if (page.cut || !complete) {
+    if (page.cut || (!complete && page.withheld.empty())) {
         page.next = fmt::format("{}:{}", writer.position().seq, writer.position().offset);
     }
     co_return page;

@@ -18,6 +18,7 @@ struct OutputPage {
     mcp::Content content;            // text and pictures in their order
     std::optional<std::string> next; // cursor of the next page; nothing at the end
     bool cut = false;                // there is more output already
+    std::string withheld;            // in a line, why what follows is not the agent's to see; empty: nothing is
 };
 
 // `cursor`: from an earlier page; none: the first page. Text is cut at `characters`. Throws Error{invalid_params} for

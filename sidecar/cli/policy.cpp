@@ -217,8 +217,8 @@ void add_policy(CLI::App& app, Invocation& invocation) {
     CLI::App* adding = add_part("add", "Add a rule, after saying what it would have covered lately", add);
     adding
         ->add_option("RULE", arguments->text,
-                     "allow, ask, deny or inspect, and what: 'deny filesystem/move_file', 'allow network example.org', "
-                     "'inspect request api.github.com'")
+                     "allow, ask, deny, inspect or review, and what: 'deny filesystem/move_file', 'allow network "
+                     "example.org', 'inspect request api.github.com', 'review gmail/*', 'ask output'")
         ->required()
         ->type_name("");
     adding->add_flag("--always", arguments->always, "For all workspaces; default: for this one");

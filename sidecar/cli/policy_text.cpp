@@ -112,6 +112,9 @@ std::string preview_words(protocol::Effect effect, const protocol::PolicyPreview
     if (effect == protocol::Effect::inspect) {
         return "it decides nothing; each request to the host is then judged by itself";
     }
+    if (effect == protocol::Effect::review) {
+        return "it decides nothing; what an agent gets of a session that has such results then waits for you";
+    }
     if (preview.allowed + preview.denied == 0) {
         return "of the last 30 days it covers no action";
     }

@@ -277,6 +277,21 @@ std::vector<Choice> request_choices(const Payload& payload, const ChoiceContext&
     return choices;
 }
 
+std::vector<Choice> output_choices(const ChoiceContext& context) {
+    std::vector<Choice> choices;
+    offer(choices, "this output", Scope::once);
+    RuleSpec any;
+    any.effect = protocol::Effect::allow;
+    any.kind = ActionKind::output;
+    if (context.in_execution) {
+        offer(choices, "what this cell prints", Scope::execution, any);
+    }
+    if (context.in_session) {
+        offer(choices, "any output", Scope::session, any);
+    }
+    return choices;
+}
+
 } // namespace
 
 std::vector<Choice> choices_for(const Payload& payload, const ChoiceContext& context, PathSnapshot& paths) {
@@ -292,6 +307,9 @@ std::vector<Choice> choices_for(const Payload& payload, const ChoiceContext& con
     }
     if (action.kind == ActionKind::request) {
         return request_choices(payload, context, paths);
+    }
+    if (action.kind == ActionKind::output) {
+        return output_choices(context);
     }
     offer(choices, "this call", Scope::once);
     if (context.in_execution) {

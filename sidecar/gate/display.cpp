@@ -271,8 +271,11 @@ std::string title(const HttpRequest& request) {
                        request.server ? ", for the tool server " + visible_name(*request.server) : std::string());
 }
 std::string title(const Output& output) {
-    return output.results ? "show an agent this output, which may have results that you want to see first"
-                          : "show an agent this output";
+    std::string text = "show an agent this output";
+    for (const std::string& tool : output.results.value_or(std::vector<std::string>())) {
+        text += (&tool == &output.results->front() ? ", which may have results of " : ", ") + visible_name(tool);
+    }
+    return text;
 }
 std::string title(const Install&) {
     return "install packages";
@@ -373,13 +376,9 @@ class FieldPrinter {
             show_text(lines_, "body: ", body, 0);
         }
     }
-    void operator()(field::Results, const Texts& tools) const {
-        for (const std::string& tool : tools) {
-            show_text(lines_, "the session has results of: ", tool, 0);
-        }
-    }
     void operator()(field::OutputText, std::string_view text) const { show_text(lines_, "output: ", text, 0); }
     // The title has these,
+    void operator()(field::Results, const Texts&) const {}
     void operator()(field::Protocol, protocol::NetworkProtocol) const {}
     void operator()(field::Tls, bool) const {}
     void operator()(field::Method, std::string_view) const {}

@@ -118,7 +118,9 @@ struct Gate::Impl : std::enable_shared_from_this<Gate::Impl> {
                                                               protocol::PolicyExplainParams params);
 
     bool can_elicit(const Request& request) const {
-        return request.agent && options.elicitor != nullptr && options.elicitor->can_elicit(*request.agent);
+        // Output that an agent is to get after a user's yes is not sent to the agent's program for it.
+        return request.agent && !std::holds_alternative<Output>(request.action) && options.elicitor != nullptr &&
+               options.elicitor->can_elicit(request);
     }
     static Task<void> elicit(std::shared_ptr<Impl> self, PendingRequestPtr entry);
     Decision elicited(const PendingRequest& entry, const protocol::ApprovalElicitResult& answer);

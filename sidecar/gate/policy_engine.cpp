@@ -4,6 +4,8 @@
 #include "rule_tests.hpp"
 #include "rules.hpp"
 
+#include <algorithm>
+
 namespace cellgate::gate {
 
 using protocol::RuleSource;
@@ -22,6 +24,18 @@ Task<PolicyResult> PolicyEngine::evaluate(const Payload& payload, const RequestC
         }
     }
     co_return result;
+}
+
+Task<bool> PolicyEngine::reviews(const Payload& payload, const RequestContext& context) {
+    const std::vector<protocol::Rule> rules = rules_.review_rules(context);
+    PathSnapshot paths = snapshot();
+    const auto covers = [&](const protocol::Rule& rule) { return matches(rule, payload, paths) != Match::no; };
+    bool found = std::any_of(rules.begin(), rules.end(), covers);
+    while (!paths.is_resolved()) {
+        co_await resolve(paths);
+        found = std::any_of(rules.begin(), rules.end(), covers);
+    }
+    co_return found;
 }
 
 Task<void> PolicyEngine::require_tests(const protocol::Rule* rule) {

@@ -28,6 +28,9 @@ class PolicyEngine {
     // RuleBook::evaluate() with every path resolved. Takes no other turn of the loop when the rules need no path.
     Task<PolicyResult> evaluate(const Payload& payload, const RequestContext& context);
 
+    // Whether a review rule covers the call, or may.
+    Task<bool> reviews(const Payload& payload, const RequestContext& context);
+
     // The rule that policy/add asks for, not yet in force. Throws Error{invalid_params} or {rule_invalid}.
     protocol::Rule make_added_rule(protocol::PolicyAddParams params) const;
     // Throws Error{rule_invalid} for a rule with a test that comes out otherwise.

@@ -210,7 +210,10 @@ PolicyResult RuleBook::evaluate(const Payload& payload, const RequestContext& co
     }
     result.rule = best != nullptr ? std::optional(*best) : std::nullopt;
     result.reason = result.failed_tests.empty() ? "no rule covers it" : result.failed_tests.front();
-    if (prompts_disabled(context)) {
+    if (const auto* output = std::get_if<Output>(&payload.action()); output != nullptr && best == nullptr) {
+        result.effect = output->results ? Effect::ask : Effect::allow;
+    }
+    if (result.effect == Effect::ask && prompts_disabled(context)) {
         result.effect = Effect::deny;
         result.reason = running(context) != nullptr
                             ? "nothing allows it, and this execution runs with approvals \"deny\": no user is asked"
@@ -234,15 +237,23 @@ std::vector<Rule> RuleBook::in_force() const {
     return rules;
 }
 
-std::vector<Rule> RuleBook::request_rules(const RequestContext& context) const {
+template <class Wanted>
+std::vector<Rule> RuleBook::rules_where(const RequestContext& context, const Wanted& wanted) const {
     const WallTime now = clock_.wall();
     std::vector<Rule> found;
     for (const std::vector<Rule>* rules : rules_for(context)) {
-        std::copy_if(rules->begin(), rules->end(), std::back_inserter(found), [now](const Rule& rule) {
-            return rule.kind == protocol::ActionKind::request && !is_expired(rule, now);
-        });
+        std::copy_if(rules->begin(), rules->end(), std::back_inserter(found),
+                     [&](const Rule& rule) { return wanted(rule) && !is_expired(rule, now); });
     }
     return found;
+}
+
+std::vector<Rule> RuleBook::request_rules(const RequestContext& context) const {
+    return rules_where(context, [](const Rule& rule) { return rule.kind == protocol::ActionKind::request; });
+}
+
+std::vector<Rule> RuleBook::review_rules(const RequestContext& context) const {
+    return rules_where(context, [](const Rule& rule) { return rule.effect == Effect::review; });
 }
 
 Task<void> RuleBook::write(RuleStore* store, std::function<void(std::vector<Rule>&)> change) {

@@ -61,6 +61,8 @@ class RuleBook {
     std::vector<protocol::Rule> in_force() const;
     // Of kind `request`, of all sources that count for the context.
     std::vector<protocol::Rule> request_rules(const RequestContext& context) const;
+    // The same with the effect `review`.
+    std::vector<protocol::Rule> review_rules(const RequestContext& context) const;
 
     // Adds rules of any source; those of stores are written first, all or none of a store. What is in `grantees`, by
     // the rule's id, covers no other grantee. Throws Error{policy_unreadable} or {store_failed}; then none was added.
@@ -99,6 +101,8 @@ class RuleBook {
     Task<void> write(RuleStore* store, std::function<void(std::vector<protocol::Rule>&)> change);
     static Task<void> read_again(RuleStore* store);
     std::vector<const std::vector<protocol::Rule>*> rules_for(const RequestContext& context) const;
+    template <class Wanted>
+    std::vector<protocol::Rule> rules_where(const RequestContext& context, const Wanted& wanted) const;
     bool applies_to(const protocol::Rule& rule, const RequestContext& context) const;
     void forget(const std::vector<protocol::Rule>& rules);
 

@@ -221,6 +221,9 @@ void check_rule(const Rule& rule) {
     if (rule.effect == Effect::review && rule.kind != ActionKind::tool && rule.kind != ActionKind::host) {
         refuse("expected a review rule of kind tool or host: it is about results");
     }
+    if (rule.kind == ActionKind::output && (rule.server || rule.tool || rule.arguments || rule.host)) {
+        refuse("expected a rule of kind output without a server, a tool, arguments or a host: it is about all output");
+    }
     check_tests(rule);
     if (rule.arguments) {
         if (rule.arguments->size() > max_pointers) {
@@ -267,7 +270,7 @@ Match matches(const Rule& rule, const Payload& payload, PathSnapshot& paths) {
         (rule.server_identity && rule.server_identity != names.server_identity) ||
         (rule.tool_identity && rule.tool_identity != names.tool_identity) ||
         (rule.payload_hash && rule.payload_hash != payload.hash()) || (rule.host && !host_matches(*rule.host, names)) ||
-        !protocol_matches(rule, names)) {
+        !protocol_matches(rule, names) || (!rule.kind && names.kind == ActionKind::output)) {
         return Match::no;
     }
     const Match request = match_request(rule, names);

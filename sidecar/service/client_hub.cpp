@@ -2,6 +2,7 @@
 
 #include "gate/question_lines.hpp"
 #include "progress.hpp"
+#include "result_review.hpp"
 
 #include <utility>
 
@@ -33,7 +34,8 @@ void ClientHub::detach_all_from(const std::string& session_id) {
     }
 }
 
-void ClientHub::execution_changed(const session::Execution& execution, std::optional<std::int64_t> position) const {
+protocol::ExecuteChangedParams changed_params(const session::Execution& execution,
+                                              std::optional<std::int64_t> position) {
     protocol::ExecuteChangedParams changed;
     changed.execution_id = execution.id;
     changed.state = execution.state;
@@ -43,9 +45,15 @@ void ClientHub::execution_changed(const session::Execution& execution, std::opti
         changed.session_id = execution.session_id;
         changed.agent = execution.agent->name;
     }
+    return changed;
+}
+
+void ClientHub::execution_changed(const session::Execution& execution, std::optional<std::int64_t> position) const {
+    const protocol::ExecuteChangedParams changed = changed_params(execution, position);
+    const bool told_later = execution.state == protocol::ExecutionState::finished && review_->is_undecided(execution);
     const std::int64_t records = execution.journal.next_seq();
     for (const auto& [id, client] : clients_) {
-        if (!client->follows(execution)) {
+        if (!client->follows(execution) || (client->agent && told_later)) {
             continue;
         }
         if (client->outputs.first_unsent(execution.id, records) < records) {
@@ -58,7 +66,7 @@ void ClientHub::execution_changed(const session::Execution& execution, std::opti
 
 void ClientHub::output(const session::Execution& execution, const protocol::OutputRecord& record) const {
     for (const auto& [id, client] : clients_) {
-        if (client->follows(execution)) {
+        if (client->follows(execution) && !(client->agent && review_->hides(execution, record.seq))) {
             client->outputs.send(execution, record);
         }
     }
@@ -66,7 +74,8 @@ void ClientHub::output(const session::Execution& execution, const protocol::Outp
 
 void ClientHub::progress(const session::Execution& execution, const protocol::ExecuteProgressParams& progress) const {
     for (const auto& [id, client] : clients_) {
-        if (client->follows(execution) && client->peer.connection().queued_bytes() <= max_queued_progress) {
+        const bool hidden = client->agent && review_->hides(execution.id);
+        if (client->follows(execution) && !hidden && client->peer.connection().queued_bytes() <= max_queued_progress) {
             client->peer.notify<protocol::ExecuteProgress>(progress);
         }
     }
@@ -74,16 +83,18 @@ void ClientHub::progress(const session::Execution& execution, const protocol::Ex
 
 Task<std::optional<std::string>> ClientHub::ask_input(session::ClientId id, protocol::InputRequestParams params) {
     const std::shared_ptr<Client> client = find(id);
-    if (!client || !client->capabilities.input.value_or(false)) {
+    const bool hidden = client && client->agent && review_->hides(params.execution_id);
+    if (!client || hidden || !client->capabilities.input.value_or(false)) {
         co_return std::nullopt;
     }
     protocol::InputRequestResult result = co_await client->peer.call<protocol::InputRequest>(std::move(params));
     co_return std::optional(std::move(result.value));
 }
 
-bool ClientHub::can_elicit(const gate::Agent& agent) const {
-    const std::shared_ptr<Client> client = find(agent.client);
-    return client && client->capabilities.elicitation.value_or(false);
+bool ClientHub::can_elicit(const gate::Request& request) const {
+    const std::shared_ptr<Client> client = find(request.agent->client);
+    return client && client->capabilities.elicitation.value_or(false) &&
+           !review_->hides(request.session_id, request.execution_id);
 }
 
 Task<protocol::ApprovalElicitResult> ClientHub::elicit(gate::Agent agent, protocol::Approval approval,

@@ -1,7 +1,7 @@
 #pragma once
 // `ClientHub` is the clients that a sidecar serves: it gives them their numbers, tells them what happens, each
-// according to its role and to what it follows, and asks one of them. A question to a client that has left or cannot
-// answer is not asked.
+// according to its role, to what it follows and to `ResultReview`, and asks one of them. A question to a client that
+// has left, cannot answer or may not see it is not asked.
 
 #include "client.hpp"
 #include "gate/gate.hpp"
@@ -15,8 +15,15 @@
 
 namespace cellgate::service {
 
+class ResultReview;
+
+protocol::ExecuteChangedParams changed_params(const session::Execution& execution,
+                                              std::optional<std::int64_t> position);
+
 class ClientHub final : public gate::Elicitor {
   public:
+    // What agents are not told. Before anything is; it must outlive the hub's use.
+    void set_review(const ResultReview& review) { review_ = &review; }
     // For a client that connects; none is given twice.
     session::ClientId new_id() { return next_id_++; }
     void add(std::shared_ptr<Client> client);
@@ -41,7 +48,7 @@ class ClientHub final : public gate::Elicitor {
 
     // The answer of the client's user to input(); nothing if the client cannot ask. Cancelling withdraws the question.
     Task<std::optional<std::string>> ask_input(session::ClientId id, protocol::InputRequestParams params);
-    bool can_elicit(const gate::Agent& agent) const override;
+    bool can_elicit(const gate::Request& request) const override;
     Task<protocol::ApprovalElicitResult> elicit(gate::Agent agent, protocol::Approval approval,
                                                 bool until_cell_ends) override;
 
@@ -49,6 +56,7 @@ class ClientHub final : public gate::Elicitor {
     // nullptr if it has left.
     std::shared_ptr<Client> find(session::ClientId id) const;
 
+    const ResultReview* review_ = nullptr;
     std::map<session::ClientId, std::shared_ptr<Client>> clients_;
     session::ClientId next_id_ = 1;
 };

@@ -10,6 +10,7 @@
 #include "idle_tracker.hpp"
 #include "packages/installs.hpp"
 #include "protocol/messages/secrets.hpp"
+#include "result_review.hpp"
 #include "secret_record.hpp"
 #include "session_table.hpp"
 #include "store/secrets.hpp"
@@ -36,6 +37,7 @@ struct SidecarServices {
     ActivityRecord& activity;
     WorkspaceChanges& changes;
     const Stats& stats;
+    ResultReview& review;
     store::Secrets& secrets;
     KnownSecrets& known_secrets;
     SecretRecord& secret_record;

@@ -2,12 +2,13 @@
 
 #include "base/sync.hpp"
 #include "handlers.hpp"
-#include "large_data.hpp"
+#include "journal_records.hpp"
 #include "progress.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 namespace cellgate::service {
 
@@ -18,27 +19,6 @@ constexpr std::uint64_t default_read_bytes = std::uint64_t{1} << 20;
 constexpr std::uint64_t max_read_bytes = std::uint64_t{8} << 20;
 // A client that asks for more than it reads waits.
 constexpr std::size_t read_below = std::size_t{4} << 20;
-
-// Records that cannot be read any more, or not be sent, are skipped.
-std::vector<protocol::OutputRecord> read_page(const store::JournalPage& page, std::size_t inline_limit) {
-    std::vector<protocol::OutputRecord> records;
-    for (store::JournalRecord& record : page.read()) {
-        protocol::OutputRecord out;
-        out.seq = record.seq;
-        out.count = record.count;
-        if (record.output) {
-            out.output = std::move(record.output);
-            fit_into_message(out, page.data_stem(record.seq), inline_limit);
-        } else {
-            out.skipped_bytes = record.bytes;
-        }
-        if (record.late) {
-            out.late = true;
-        }
-        records.push_back(std::move(out));
-    }
-    return records;
-}
 
 struct Executions {
     Executions(SidecarServices& sidecar_, Client& client_) : sidecar(sidecar_), client(client_) {}
@@ -71,6 +51,7 @@ struct Executions {
             cancelled = true;
         }
         if (cancelled) {
+            sidecar.review.abandon(*execution);
             const bool still_runs = co_await shielded(session->cancel(execution, cancel_grace, false));
             if (still_runs) {
                 throw Error(ErrorCode::request_cancelled, "it was interrupted and still runs",
@@ -78,7 +59,7 @@ struct Executions {
             }
         }
         co_await client.outputs.flushed(execution->id);
-        co_return execution->result;
+        co_return co_await sidecar.review.result_for(&client, execution);
     }
 
     Task<std::shared_ptr<session::Session>> started_session(protocol::ExecuteParams params) {
@@ -111,6 +92,9 @@ struct Executions {
             info.result = execution.result;
         } else if (const std::size_t pending = execution.clock.pending(); pending > 0) {
             info.pending_approvals = static_cast<std::int64_t>(pending);
+        }
+        if (client.agent) {
+            co_return sidecar.review.shown_info(std::move(info), execution, *client.agent);
         }
         co_return info;
     }
@@ -149,9 +133,10 @@ struct Executions {
         result.dropped_bytes = readable.dropped_bytes;
         result.problem = std::move(readable.problem);
         std::function<void()> work = [&readable, &result, limit = client.outputs.inline_limit()] {
-            result.records = read_page(readable.page, limit);
+            result.records = read_records(readable.page, limit);
         };
         co_await sidecar.loop.run_blocking(std::move(work));
+        std::erase_if(result.records, [&](const auto& record) { return record.seq >= readable.readable_end; });
         const bool skipped = std::any_of(result.records.begin(), result.records.end(),
                                          [](const auto& record) { return record.skipped_bytes.has_value(); });
         if (skipped && !result.problem) {
@@ -166,6 +151,7 @@ struct Executions {
         store::JournalPage page;
         bool finished = true;
         std::int64_t end = 0; // of the numbers of its records
+        std::int64_t readable_end = std::numeric_limits<std::int64_t>::max();
         std::uint64_t dropped_bytes = 0;
         std::optional<std::string> problem;
     };
@@ -174,6 +160,9 @@ struct Executions {
         Readable readable;
         const std::optional<SessionTable::Found> found = look_for_readable(execution_id);
         if (found) {
+            if (client.agent) {
+                readable.readable_end = sidecar.review.readable_end(*found->second, from, *client.agent);
+            }
             const store::Journal& journal = found->second->journal;
             readable.page = journal.page(from, max_bytes);
             readable.finished = found->second->state == protocol::ExecutionState::finished;

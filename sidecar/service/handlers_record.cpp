@@ -35,6 +35,7 @@ struct RecordMethods {
         if (!found || found->second->client != client.id) {
             client.refuse(fmt::format("the execution \"{}\" is none of this agent's", *execution_id));
         }
+        sidecar.review.require_shown(*found->second, *client.agent);
     }
 };
 

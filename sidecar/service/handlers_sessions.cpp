@@ -106,7 +106,10 @@ struct Sessions {
     Task<protocol::SessionListResult> list(Empty) {
         protocol::SessionListResult result;
         for (const std::shared_ptr<session::Session>& session : sidecar.sessions.all()) {
-            result.sessions.push_back(session->info());
+            protocol::SessionInfo& info = result.sessions.emplace_back(session->info());
+            if (client.agent && sidecar.review.hides(info.session_id, std::nullopt)) {
+                info.execution_count = 0; // code can choose it
+            }
         }
         std::sort(result.sessions.begin(), result.sessions.end(),
                   [](const auto& a, const auto& b) { return a.created_at < b.created_at; });

@@ -3,6 +3,7 @@
 #include "base/log.hpp"
 #include "handlers.hpp"
 #include "progress.hpp"
+#include "shown_output.hpp"
 #include "wrappers/generate.hpp"
 #include "wrappers/write_package.hpp"
 
@@ -101,13 +102,33 @@ struct Tools {
         }
         Progress progress(client.peer, std::move(params.work_done_token),
                           fmt::format("{}: {}", params.server, params.tool));
-        context.on_progress = [&progress](const std::string&, const std::string&, std::optional<std::string> words) {
-            if (words) {
+        std::string reviewed; // the tool, if a user wants to see its results before this agent does
+        context.on_progress = [&](const std::string&, const std::string&, std::optional<std::string> words) {
+            if (words && reviewed.empty()) {
                 progress.report(std::move(*words));
             }
         };
-        protocol::CallToolResult result = co_await sidecar.registry.dispatcher().call(
-            std::move(context), std::move(params.server), std::move(params.tool), std::move(params.arguments));
+        if (client.agent) {
+            context.on_reviewed = [&reviewed](const std::string& tool) { reviewed = tool; };
+        }
+        protocol::CallToolResult result;
+        std::optional<Error> failure;
+        try {
+            result = co_await sidecar.registry.dispatcher().call(std::move(context), std::move(params.server),
+                                                                 std::move(params.tool), std::move(params.arguments));
+        } catch (const Cancelled&) {
+            throw;
+        } catch (const Error& error) {
+            failure = error;
+        }
+        if (!reviewed.empty()) {
+            std::string text = failure ? failure->message : shown_text(result);
+            co_await sidecar.review.require_allowed(*client.agent, std::move(params.session_id), reviewed,
+                                                    std::move(text));
+        }
+        if (failure) {
+            throw *failure;
+        }
         const std::shared_ptr<const SecretMask>& mask = sidecar.known_secrets.mask();
         if (client.role != protocol::Role::user && mask) {
             result = from_json<protocol::CallToolResult>(masked_json(mask, to_raw_json(result)), "result");

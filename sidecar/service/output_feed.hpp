@@ -26,6 +26,8 @@ class OutputFeed {
     std::size_t inline_limit() const;
 
     void send(const session::Execution& execution, const protocol::OutputRecord& record);
+    // Sends at once a record that was read again, and fits. No other of its execution may wait.
+    void notify(const std::string& execution_id, const protocol::OutputRecord& record);
     // The first record of an execution that was neither sent nor announced; `next` if there is none before that.
     std::int64_t first_unsent(const std::string& execution_id, std::int64_t next) const;
     // Returns when all records so far of an execution were sent or announced: its reply follows.
@@ -48,7 +50,6 @@ class OutputFeed {
     QueuedRecord* last_of(const std::string& execution_id);
     Task<void> pump();
     Task<void> fit(std::shared_ptr<QueuedRecord> queued);
-    void notify(const std::string& execution_id, const protocol::OutputRecord& record);
 
     protocol::Peer& peer_;
     RunBlocking run_blocking_;

@@ -15,6 +15,7 @@ void SessionEvents::session_opened(const std::string& session_id) {
 void SessionEvents::session_closed(const std::string& session_id) {
     clients_.detach_all_from(session_id);
     activity_.session_closed(session_id);
+    review_.session_is_new(session_id);
     if (ledger_ != nullptr) {
         ledger_->session_closed(session_id);
     }
@@ -26,6 +27,9 @@ void SessionEvents::on_session_changed(const protocol::SessionChangedParams& cha
 }
 
 void SessionEvents::on_execution_changed(const session::Execution& execution, std::optional<std::int64_t> position) {
+    if (execution.state == protocol::ExecutionState::running) {
+        review_.execution_started(execution);
+    }
     track(execution);
     activity_.execution_changed(execution);
     stats_.execution_changed(execution);
@@ -43,6 +47,7 @@ void SessionEvents::on_execution_waits(const session::Execution& execution, std:
 }
 
 void SessionEvents::on_output(const session::Execution& execution, const protocol::OutputRecord& record) {
+    review_.output_recorded(execution, record.seq);
     clients_.output(execution, record);
 }
 

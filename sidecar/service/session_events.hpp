@@ -1,11 +1,12 @@
 #pragma once
 // `SessionEvents` is where the sessions of a sidecar report what happens in them. It goes to the clients, to the idle
-// tracker, to the ledger, which survives a crash, to the record, to the figures, and to what keeps the changes of
-// files.
+// tracker, to the ledger, which survives a crash, to the record, to the figures, to what keeps the changes of files,
+// and to what withholds output from agents.
 
 #include "activity_record.hpp"
 #include "client_hub.hpp"
 #include "idle_tracker.hpp"
+#include "result_review.hpp"
 #include "session/session_options.hpp"
 #include "stats.hpp"
 #include "store/ledger.hpp"
@@ -17,9 +18,9 @@ class SessionEvents final : public session::SessionObserver {
   public:
     // All must outlive it; `ledger` is nullptr for a sidecar whose work ends with its client.
     SessionEvents(ClientHub& clients, IdleTracker& idle_tracker, store::Ledger* ledger, ActivityRecord& activity,
-                  WorkspaceChanges& changes, Stats& stats)
+                  WorkspaceChanges& changes, Stats& stats, ResultReview& review)
         : clients_(clients), idle_tracker_(idle_tracker), ledger_(ledger), activity_(activity), changes_(changes),
-          stats_(stats) {}
+          stats_(stats), review_(review) {}
 
     void session_opened(const std::string& session_id);
     // Its first kernel runs.
@@ -33,6 +34,11 @@ class SessionEvents final : public session::SessionObserver {
     void on_execution_changed(const session::Execution& execution, std::optional<std::int64_t> position) override;
     void on_execution_waits(const session::Execution& execution, std::optional<std::int64_t> position) override;
     void on_output(const session::Execution& execution, const protocol::OutputRecord& record) override;
+    void on_reviewed_result(const std::string& session_id, const session::Execution* running,
+                            const std::string& tool) override {
+        review_.result_reviewed(session_id, running, tool);
+    }
+    void on_kernel_started(const std::string& session_id) override { review_.session_is_new(session_id); }
     void on_progress(const session::Execution& execution, const protocol::ExecuteProgressParams& progress) override;
     Task<std::optional<std::string>> ask_input(session::ClientId client, protocol::InputRequestParams params) override;
 
@@ -46,6 +52,7 @@ class SessionEvents final : public session::SessionObserver {
     ActivityRecord& activity_;
     WorkspaceChanges& changes_;
     Stats& stats_;
+    ResultReview& review_;
 };
 
 } // namespace cellgate::service

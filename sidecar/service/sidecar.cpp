@@ -102,6 +102,7 @@ struct Sidecar::Impl {
     WorkspaceChanges changes;
     Stats stats;
     gate::Gate gate;
+    ResultReview review;
     Elicitations elicitations;
     std::unique_ptr<egress::Network> network;
     ServerSandbox server_sandbox;
@@ -134,7 +135,8 @@ Sidecar::Impl::Impl(async::Loop& loop_, SidecarOptions options)
           [this](const protocol::ChangesFoundParams& found) { clients.notify_users<protocol::ChangesFound>(found); }),
       stats(loop.clock(), activity),
       gate(loop.clock(), gate_options(loop, workspace.path, directories, &clients, &stats)),
-      elicitations(loop.clock(), gate), network(egress::make_system_network(loop)),
+      review(gate, run_blocking(loop), clients), elicitations(loop.clock(), gate),
+      network(egress::make_system_network(loop)),
       server_sandbox(loop, gate, *network, directories, workspace.path, workspace.environment,
                      std::bind_front(&Impl::secret_for_request, this)),
       secrets(loop, loop.clock(), secrets_options(directories, workspace)),
@@ -157,19 +159,17 @@ Sidecar::Impl::Impl(async::Loop& loop_, SidecarOptions options)
                                       }}),
       installs(loop, gate, directories, workspace.path, workspace.environment), trusted_servers(registry, gate),
       idle_tracker(loop.clock()), turns(agent_limits.executions),
-      events(clients, idle_tracker, ledger.get(), activity, changes, stats),
+      events(clients, idle_tracker, ledger.get(), activity, changes, stats, review),
       session_services{loop,        loop.clock(), gate,  registry.dispatcher(), *network,       events,
                        directories, journals,     turns, known_secrets,         workspace.path, workspace.environment},
       sessions(session_services, workspace, events),
-      services{loop,         workspace, agent_limits, outlives_clients, sessions,        journals, crash_recovery,
-               idle_tracker, gate,      elicitations, registry,         trusted_servers, installs, activity,
-               changes,      stats,     secrets,      known_secrets,    secret_record} {
+      services{loop,         workspace, agent_limits, outlives_clients, sessions,        journals,     crash_recovery,
+               idle_tracker, gate,      elicitations, registry,         trusted_servers, installs,     activity,
+               changes,      stats,     review,       secrets,          known_secrets,   secret_record} {
     session_services.request_secret = std::bind_front(&Impl::secret_for_request, this);
     if (options.trace_file) {
         trace = std::make_shared<Trace>(loop.clock(), *options.trace_file,
-                                        [this](const std::string& elicitation_id, const std::string& field) {
-                                            return elicitations.is_secret(elicitation_id, field);
-                                        });
+                                        std::bind_front(&Elicitations::is_secret, &elicitations));
     }
     for (const protocol::RuleSpec& rule : options.rules) {
         registry.require_fitting(rule);

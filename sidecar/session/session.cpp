@@ -375,6 +375,9 @@ tools::CallContext Session::current_call(std::optional<std::int64_t> reported_li
     context.servers = options_.tool_servers;
     // Also after the agent's execution ended: a thread of its code may make the call.
     context.agent = options_.agent ? options_.agent : borrowing_agent_;
+    context.on_reviewed = [this](const std::string& tool) {
+        services_.observer.on_reviewed_result(options_.id, queue_.running().get(), tool);
+    };
     const std::shared_ptr<Execution>& running = queue_.running();
     if (!running) {
         return context;

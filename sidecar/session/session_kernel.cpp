@@ -33,6 +33,7 @@ Task<void> Session::start_kernel() {
     instance_ = co_await KernelInstance::start(context);
     limits_->restart(instance_->group.get());
     borrowing_agent_.reset();
+    services_.observer.on_kernel_started(options_.id);
 }
 
 void Session::mark_kernel_lost(const std::string& reason) {

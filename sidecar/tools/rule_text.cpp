@@ -110,6 +110,13 @@ class RuleReader {
         return found;
     }
 
+    // All that is left, or up to a space.
+    bool takes_word(std::string_view word) {
+        const bool found = rest_ == word || (rest_.starts_with(word) && rest_.at(word.size()) == ' ');
+        rest_.remove_prefix(found ? word.size() : 0);
+        return found;
+    }
+
     // The text up to one of `ends`, or a JSON string.
     std::string text_until(std::string_view ends) {
         if (!rest_.empty() && rest_.front() == '"') {
@@ -399,7 +406,7 @@ protocol::RuleSpec parse_rule(const std::string& text, WallTime now) {
         std::find_if(effects.begin(), effects.end(), [&](const auto& each) { return each.second == word; });
     if (effect == effects.end()) {
         throw Error(ErrorCode::rule_invalid,
-                    fmt::format("expected a rule that begins with allow, ask, deny or inspect, found \"{}\"",
+                    fmt::format("expected a rule that begins with allow, ask, deny, inspect or review, found \"{}\"",
                                 escape_unprintable(text)),
                     "such as: deny filesystem/move_file");
     }
@@ -414,9 +421,11 @@ protocol::RuleSpec parse_rule(const std::string& text, WallTime now) {
     if (reader.takes("network ")) {
         rule = gate::connection_rule(effect->first, reader.text_until(" "));
         reader.options(rule);
-    } else if (rest == "install" || rest.starts_with("install ")) {
-        reader.takes("install");
+    } else if (reader.takes_word("install")) {
         rule.kind = protocol::ActionKind::install;
+        reader.options(rule);
+    } else if (reader.takes_word("output")) {
+        rule.kind = protocol::ActionKind::output;
         reader.options(rule);
     } else {
         rule = reader.call();

@@ -140,6 +140,23 @@ void ToolCallDispatcher::require_fitting_rules(const CallContext& context, const
     }
 }
 
+Task<void> ToolCallDispatcher::note_review(const CallContext* context, const gate::Action* action) {
+    if (!context->on_reviewed) {
+        co_return;
+    }
+    gate::Request request;
+    request.action = *action;
+    request.session_id = context->session_id;
+    request.execution_id = context->execution_id;
+    request.from_code = context->from_code;
+    request.agent = context->agent;
+    const bool reviewed = co_await gate_.reviews(std::move(request));
+    if (reviewed) {
+        const protocol::Action named = gate::to_protocol(*action);
+        context->on_reviewed(fmt::format("{}/{}", named.server.value_or(""), named.tool.value_or("")));
+    }
+}
+
 Task<std::optional<protocol::CallToolResult>> ToolCallDispatcher::call_allowed(CallContext context, std::string server,
                                                                                ToolPtr tool, gate::Decision decision) {
     const gate::Action& allowed = decision.action;
@@ -186,6 +203,7 @@ Task<protocol::CallToolResult> ToolCallDispatcher::call(CallContext context, std
             throw Error(ErrorCode::denied, decision.reason);
         }
         gate::OutcomeReport outcome = gate_.outcome_report(decision);
+        co_await note_review(&context, &decision.action);
         Event stop;
         const gate::ActionId action = decision.action_id;
         running_[action] = &stop;

@@ -93,52 +93,40 @@ end
 
 it("record: requests, and rules about them, are in words", function()
   start({
-    entry(
-      0,
-      "action.decided",
-      {
-        number = 9,
-        decision = "deny",
-        by = "user",
-        reason = "no",
-        display = {},
-        action = {
-          kind = "request",
-          host = "x.org",
-          port = 8080,
-          tls = false,
-          method = "POST",
-          path = "/graphql",
-        },
-      }
-    ),
-    entry(
-      1,
-      "policy.added",
-      {
-        rule = {
-          effect = "inspect",
-          kind = "request",
-          host = "x.org",
-          inject = { as = "header", name = "X-Key", value = "${secret:KEY}", variable = "KEY" },
-          source = "userStore",
-        },
-      }
-    ),
-    entry(
-      2,
-      "policy.added",
-      {
-        rule = {
-          effect = "allow",
-          kind = "request",
-          host = "x.org",
-          methods = { "GET", "HEAD" },
-          paths = { "/repos/**", "/user" },
-          source = "userStore",
-        },
-      }
-    ),
+    entry(0, "action.decided", {
+      number = 9,
+      decision = "deny",
+      by = "user",
+      reason = "no",
+      display = {},
+      action = {
+        kind = "request",
+        host = "x.org",
+        port = 8080,
+        tls = false,
+        method = "POST",
+        path = "/graphql",
+      },
+    }),
+    entry(1, "policy.added", {
+      rule = {
+        effect = "inspect",
+        kind = "request",
+        host = "x.org",
+        inject = { as = "header", name = "X-Key", value = "${secret:KEY}", variable = "KEY" },
+        source = "userStore",
+      },
+    }),
+    entry(2, "policy.added", {
+      rule = {
+        effect = "allow",
+        kind = "request",
+        host = "x.org",
+        methods = { "GET", "HEAD" },
+        paths = { "/repos/**", "/user" },
+        source = "userStore",
+      },
+    }),
   })
   open()
   wait_rows({
@@ -348,5 +336,27 @@ it("record: v tells whether it is as it was written", function()
     "42 entries, as they were written",
     "1 entry, as it was written",
     "the record is not as it was written: entry 17 was changed",
+  })
+end)
+
+it("record: output to an agent, and rules about it, are in words", function()
+  local function about(rule)
+    return { rule = vim.tbl_extend("error", rule, { source = "workspaceStore" }) }
+  end
+  local function decision(number, asked)
+    return { number = number, decision = "allow", by = "user", reason = "yes", display = {}, action = asked }
+  end
+  start({
+    entry(0, "policy.added", about({ effect = "review", kind = "tool", server = "gmail" })),
+    entry(1, "policy.added", about({ effect = "ask", kind = "output" })),
+    entry(2, "action.decided", decision(1, { kind = "output", outputText = "x", results = { "gmail/list" } })),
+    entry(3, "action.decided", decision(2, { kind = "output", outputText = "y" })),
+  })
+  open()
+  wait_rows({
+    "allowed: output to an agent",
+    "allowed: output to an agent, which may have results of gmail/list",
+    "rule added: ask output   in this workspace",
+    "rule added: review gmail/*   in this workspace",
   })
 end)

@@ -18,6 +18,8 @@ test("a rule says what it covers", () => {
         [{ kind: "network", server: "notes" }, "connect to any host for notes"],
         [{ kind: "install", payloadHash: "00" }, "install packages (exactly one payload)"],
         [{ effect: "ask" }, "anything"],
+        [{ effect: "ask", kind: "output" }, "output to agents"],
+        [{ effect: "review", kind: "tool", server: "gmail" }, "any tool of gmail"],
         [{ kind: "request", host: "api.example.org", methods: ["GET", "HEAD"], paths: ["/repos/**"] }, "GET, HEAD api.example.org/repos/**"],
         [{ kind: "request", host: "a.org", methods: ["POST"], paths: ["/x", "/y"], arguments: { "/q": { glob: "**m**" } } }, "POST a.org/x and /y with q like **m**"],
         [{ kind: "request", host: "a.org", server: "notes" }, "requests to a.org for notes"],
@@ -34,6 +36,9 @@ test("names in rules and actions cannot hide or reorder anything", () => {
     assert.equal(actionText({ kind: "network", host: "a\u202eb", port: 443 }), "connect to a\\u{202e}b port 443");
     assert.equal(actionText({ kind: "install", command: ["pip", "x"] }), "install pip x");
     assert.equal(actionText({ kind: "server", server: "notes" }), "start notes");
+    assert.equal(actionText({ kind: "output", outputText: "x" }), "output to an agent");
+    assert.equal(actionText({ kind: "output", outputText: "x", results: ["gmail/list", "a/b\u202e"] }),
+        "output to an agent, which may have results of gmail/list, a/b\\u{202e}");
     const request = { kind: "request", host: "api.example.org", port: 443, method: "POST", path: "/graphql" } as const;
     assert.equal(actionText(request), "POST https://api.example.org/graphql");
     assert.equal(actionText({ ...request, port: 8080, tls: false, path: "/a\u202eb" }), "POST http://api.example.org:8080/a\\u{202e}b");
@@ -97,6 +102,7 @@ test("a new rule's preview counts what it covers", () => {
         "Of the last 30 days it covers 214 actions that were allowed and 1 action that was denied. It would have allowed what was denied.",
     );
     assert.match(previewText({ effect: "inspect" }, { since, allowed: 0, denied: 0 }), /decides nothing/);
+    assert.match(previewText({ effect: "review" }, { since, allowed: 0, denied: 0 }), /decides nothing.*waits for you/);
     assert.match(previewText({ effect: "ask" }, { since, allowed: 1, denied: 0 }), /1 action that was allowed .*asked about each\.$/);
     assert.equal(ruleText({ effect: "deny", kind: "tool", server: "fs", arguments: { "/n": { lessThan: 3 }, "/k": { in: [1, 2] } } }),
         "any tool of fs with n less than 3 and k one of [1,2]");

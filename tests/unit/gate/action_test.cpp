@@ -115,6 +115,13 @@ gate::Install install_with_index() {
     return made;
 }
 
+gate::Output output() {
+    gate::Output made;
+    made.output_text = "3 letters";
+    made.results = Texts{"gmail/list"};
+    return made;
+}
+
 void change(std::string& text) {
     text += "x";
 }
@@ -227,10 +234,7 @@ TEST_CASE("each member of an action is shown, sent and counted, and hashed unles
     check_each_member(kernel);
     check_each_member(connection_of_server());
     check_each_member(install_with_index());
-    gate::Output output;
-    output.output_text = "3 letters";
-    output.results = Texts{"gmail/list"};
-    check_each_member(output);
+    check_each_member(output());
     gate::HttpRequest text = http_request(); // which is shown in place of its length
     text.body_bytes.reset();
     CHECK(gate::payload_hash(text) != gate::payload_hash(http_request()));
@@ -257,7 +261,7 @@ TEST_CASE("what the decision history keeps of an action names it, and has no pay
 TEST_CASE("an action that a client asks about is read as it was sent") {
     const std::vector<Action> all{http_request(),    tool_call(),    host_call(),  server_start(),
                                   sandboxed_start(), kernel_start(), connection(), connection_of_server(),
-                                  install()};
+                                  install(),         output()};
     for (const Action& action : all) {
         const protocol::Action sent = gate::to_protocol(action);
         const Action read = gate::from_protocol(sent);

@@ -8,7 +8,7 @@ namespace {
 
 // The user of an agent's program.
 struct User final : gate::Elicitor {
-    bool can_elicit(const gate::Agent& agent) const override { return agent.client == reachable; }
+    bool can_elicit(const gate::Request& request) const override { return request.agent->client == reachable; }
     Task<protocol::ApprovalElicitResult> elicit(gate::Agent, protocol::Approval approval, bool offered) override {
         asked.push_back(approval);
         offered_until_end = offered;

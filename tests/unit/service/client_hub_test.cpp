@@ -2,6 +2,7 @@
 
 #include "base/fake_clock.hpp"
 #include "client_hub.hpp"
+#include "result_review.hpp"
 #include "service_fixture.hpp"
 #include "temp_folder.hpp"
 
@@ -89,6 +90,12 @@ struct Fixture {
         tasks.spawn(elicit_into(agent, &outcome));
         return outcome;
     }
+    bool can_elicit(const Connected& agent) const {
+        gate::Request request;
+        request.agent = agent.client->agent;
+        request.session_id = "s";
+        return hub.can_elicit(request);
+    }
     Task<void> elicit_into(gate::Agent agent, std::optional<bool>* outcome) {
         protocol::Approval approval;
         const protocol::ApprovalElicitResult answer = co_await hub.elicit(std::move(agent), std::move(approval), false);
@@ -99,6 +106,8 @@ struct Fixture {
     FakeClock clock;
     store::Journals journals{folder.path, run_inline};
     ClientHub hub;
+    gate::Gate gate{clock, service_fixture::gate_options(folder.path)};
+    ResultReview review{gate, run_inline, hub};
     TaskScope tasks;
 };
 
@@ -199,11 +208,15 @@ TEST_CASE("an agent's own user is asked only if its client can, and only an allo
     can.elicitation = true;
     Connected able(fixture.hub, protocol::Role::agent, can);
     Connected unable(fixture.hub, protocol::Role::agent);
-    CHECK(fixture.hub.can_elicit(*able.client->agent));
-    CHECK_FALSE(fixture.hub.can_elicit(*unable.client->agent));
+    CHECK(fixture.can_elicit(able));
+    CHECK_FALSE(fixture.can_elicit(unable));
+    fixture.review.result_reviewed("s", nullptr, "gmail/list");
+    CHECK_FALSE(fixture.can_elicit(able));
+    fixture.review.session_is_new("s");
+    CHECK(fixture.can_elicit(able));
     CHECK(fixture.elicit(*able.client->agent) == true);
     able.verdict = protocol::Verdict::deny;
     CHECK(fixture.elicit(*able.client->agent) == false);
     fixture.hub.remove(able.client->id);
-    CHECK_FALSE(fixture.hub.can_elicit(*able.client->agent));
+    CHECK_FALSE(fixture.can_elicit(able));
 }

@@ -2,8 +2,10 @@
 // `ConnectionPair` has both ends of a conversation in memory.
 
 #include "base/memory_stream.hpp"
+#include "gate/gate.hpp"
 #include "protocol/connection.hpp"
 
+#include <filesystem>
 #include <memory>
 
 namespace service_fixture {
@@ -19,5 +21,15 @@ struct ConnectionPair {
     std::shared_ptr<protocol::Connection> ours;
     std::shared_ptr<protocol::Connection> theirs;
 };
+
+// Of a gate with a workspace and stored rules in `folder`.
+inline gate::GateOptions gate_options(const std::filesystem::path& folder) {
+    std::filesystem::create_directory(folder / "workspace");
+    gate::GateOptions options;
+    options.root = folder / "workspace";
+    options.policy_directory = folder / "policy";
+    options.run_blocking = run_inline;
+    return options;
+}
 
 } // namespace service_fixture

@@ -1,5 +1,6 @@
 #include "base/fake_clock.hpp"
 #include "record/record_reader.hpp"
+#include "service_fixture.hpp"
 #include "session_events.hpp"
 #include "temp_folder.hpp"
 
@@ -38,7 +39,9 @@ struct Fixture {
     ActivityRecord activity{clock, run_inline, folder.path / "record", {}};
     WorkspaceChanges changes{clock, run_inline, {folder.path / "changes", folder.path}, activity, {}};
     Stats stats{clock, activity};
-    SessionEvents events{clients, idle_tracker, &ledger, activity, changes, stats};
+    gate::Gate gate{clock, service_fixture::gate_options(folder.path)};
+    ResultReview review{gate, run_inline, clients};
+    SessionEvents events{clients, idle_tracker, &ledger, activity, changes, stats, review};
     session::Execution execution{"one", params(), 1, "s", journals, clock};
 };
 
@@ -88,7 +91,7 @@ TEST_CASE("after a crash the ledger has the open sessions, and how far each exec
 TEST_CASE("a sidecar whose work ends with its client keeps no ledger, and counts its executions all the same") {
     Fixture fixture;
     SessionEvents events(fixture.clients, fixture.idle_tracker, nullptr, fixture.activity, fixture.changes,
-                         fixture.stats);
+                         fixture.stats, fixture.review);
     events.session_opened("u");
     events.on_execution_changed(fixture.execution, std::nullopt);
     fixture.idle_tracker.client_connected();

@@ -91,7 +91,8 @@ struct Fixture {
     ActivityRecord activity{loop.clock(), run_inline, folder.path / "record", {}};
     WorkspaceChanges changes{loop.clock(), run_inline, {folder.path / "changes", folder.path}, activity, {}};
     Stats stats{loop.clock(), activity};
-    SessionEvents events{clients, idle_tracker, nullptr, activity, changes, stats};
+    ResultReview review{gate, run_inline, clients};
+    SessionEvents events{clients, idle_tracker, nullptr, activity, changes, stats, review};
     session::ExecutionTurns turns{1};
     KnownSecrets secrets;
     session::SessionServices services{loop,     loop.clock(), gate,           registry.dispatcher(),

@@ -35,6 +35,8 @@ struct Recorder final : SessionObserver {
         }
         happened.set();
     }
+    void on_reviewed_result(const std::string&, const Execution*, const std::string&) override {}
+    void on_kernel_started(const std::string&) override {}
     void on_progress(const Execution&, const protocol::ExecuteProgressParams&) override {}
     void on_output(const Execution& execution, const protocol::OutputRecord& record) override {
         texts[execution.id] += record.output->text();

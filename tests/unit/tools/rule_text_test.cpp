@@ -181,8 +181,16 @@ TEST_CASE("every kind of rule has a short form") {
     CHECK(to_json(parse_rule("allow network *.example.org:443")) ==
           R"({"effect":"allow","kind":"network","host":"*.example.org:443"})");
     CHECK(to_json(parse_rule("deny install")) == R"({"effect":"deny","kind":"install"})");
-    for (const char* text : {"", "deny", "forbid fs/read", "deny fs", "ask notes/add n=less:x", "ask notes/add n=in:x",
-                             "ask notes/add n=in:[1"}) {
+    CHECK(to_json(parse_rule("review gmail/*")) == R"({"effect":"review","kind":"tool","server":"gmail"})");
+    CHECK(to_json(parse_rule("review host/read_file path=under:private")) ==
+          R"({"effect":"review","kind":"host","server":"host","tool":"read_file",)"
+          R"("arguments":{"/path":{"under":"private"}}})");
+    CHECK(to_json(parse_rule("ask output")) == R"({"effect":"ask","kind":"output"})");
+    CHECK(to_json(parse_rule("allow output --uses 3")) == R"({"effect":"allow","kind":"output","uses":3})");
+    CHECK(to_json(parse_rule("allow output/list")) ==
+          R"({"effect":"allow","kind":"tool","server":"output","tool":"list"})");
+    for (const char* text : {"", "deny", "forbid fs/read", "ask output gmail", "deny fs", "ask notes/add n=less:x",
+                             "ask notes/add n=in:x", "ask notes/add n=in:[1"}) {
         CAPTURE(text);
         CHECK_THROWS_AS(parse_rule(text), Error);
     }

@@ -23,6 +23,9 @@ function M.preview_words(rule, preview)
   if rule.effect == "inspect" then
     return "it decides nothing; each request to the host is then judged by itself"
   end
+  if rule.effect == "review" then
+    return "it decides nothing; what an agent gets of a session that has such results then waits for you"
+  end
   if preview.allowed + preview.denied == 0 then
     return "it covers no action of the last 30 days"
   end

@@ -36,6 +36,14 @@ function M.request(action)
   )
 end
 
+--- Output on its way to an agent: "output to an agent, which may have results of gmail/list".
+---@param action Action
+---@return string
+function M.output(action)
+  local results = action.results and ", which may have results of " .. table.concat(action.results, ", ") or ""
+  return "output to an agent" .. results
+end
+
 --- A rule, as the command line writes it where it can.
 ---@param rule Rule
 ---@return string

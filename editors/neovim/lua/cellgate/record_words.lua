@@ -20,6 +20,8 @@ local function subject(past)
     return past.display[1]
   elseif action.kind == "request" then
     return policy_words.request(action)
+  elseif action.kind == "output" then
+    return policy_words.output(action)
   elseif action.tool then
     return ("%s of %s"):format(action.tool, action.server)
   elseif action.host then

@@ -32,6 +32,8 @@ export function ruleText(rule: RuleSpec & Pick<Rule, "payloadHash">): string {
             return `${requestsText(rule)}${server === undefined ? "" : ` for ${escapeUnprintable(server)}`}${args}${exact}`;
         case "install":
             return `install packages${exact}`;
+        case "output":
+            return `output to agents${exact}`;
         case "tool":
         case "host":
             return `${tool === undefined ? "any tool" : escapeUnprintable(tool)}${of}${args}${exact}`;
@@ -64,10 +66,16 @@ function argumentsText(matchers: ArgumentMatchers | undefined): string {
 export function actionText(action: Action): string {
     const { kind, server, tool, host, port, protocol, command } = action;
     if (kind === "request") return escapeUnprintable(requestText(action));
+    if (kind === "output") return escapeUnprintable(outputText(action));
     if (tool !== undefined) return escapeUnprintable(`${tool} of ${server ?? ""}`);
     if (host !== undefined) return escapeUnprintable(`${protocol ? "any bytes to" : "connect to"} ${host}${port === undefined ? "" : ` port ${port}`}`);
     if (kind === "server") return escapeUnprintable(`start ${server ?? ""}`);
     return escapeUnprintable(`${kind} ${(command ?? []).join(" ")}`);
+}
+
+/** "output to an agent, which may have results of gmail/list" */
+function outputText({ results }: Action): string {
+    return `output to an agent${results ? `, which may have results of ${results.join(", ")}` : ""}`;
 }
 
 /** "POST https://api.example.org/graphql" */
@@ -79,7 +87,7 @@ function requestText({ method, host, port, path, tls = true }: Action): string {
 }
 
 export function explanationText({ effect, reason, rule }: PolicyExplainResult): string {
-    const verdict = { allow: "would be allowed", ask: "would be asked about", deny: "would be denied", inspect: "would be asked about" }[effect];
+    const verdict = { allow: "would be allowed", ask: "would be asked about", deny: "would be denied", inspect: "would be asked about", review: "would be asked about" }[effect];
     return `${verdict}${rule ? ` by ${sourcedText(rule)}` : ""}: ${escapeUnprintable(reason)}`;
 }
 
@@ -145,6 +153,7 @@ const count = (number: number, what: string) => `${number} action${number === 1 
 /** What a rule would have done in the last 30 days. */
 export function previewText({ effect }: RuleSpec, { allowed, denied }: PolicyPreviewResult): string {
     if (effect === "inspect") return "It decides nothing; each request to the host is then judged by itself.";
+    if (effect === "review") return "It decides nothing; what an agent gets of a session that has such results then waits for you.";
     if (allowed + denied === 0) return "It covers no action of the last 30 days.";
     const covers = `Of the last 30 days it covers ${count(allowed, "allowed")} and ${count(denied, "denied")}.`;
     if (effect === "allow" && denied > 0) return `${covers} It would have allowed what was denied.`;

@@ -16,9 +16,9 @@ const scopes = [
 export async function addRule(sidecar: Pick<Sidecar, "request">): Promise<void> {
     let parsed: PolicyParseResult | undefined;
     const text = await vscode.window.showInputBox({
-        title: "Add Rule: allow, ask, deny or inspect, and what",
+        title: "Add Rule: allow, ask, deny, inspect or review, and what",
         placeHolder: "deny filesystem/move_file",
-        prompt: "SERVER/TOOL ARGUMENT=VALUE, where VALUE is also under:FOLDER, glob:PATTERN, in:[…] or less:NUMBER; network HOST; request HOST METHODS PATH; install",
+        prompt: "SERVER/TOOL ARGUMENT=VALUE, where VALUE is also under:FOLDER, glob:PATTERN, in:[…] or less:NUMBER; network HOST; request HOST METHODS PATH; install; output",
         validateInput: async (value) => {
             parsed = undefined;
             if (value === "") return undefined;

@@ -81,7 +81,7 @@ function groupItem({ source, title, until }: Group): vscode.TreeItem {
     return item;
 }
 
-const icons = { allow: ["check", "testing.iconPassed"], ask: ["question", "foreground"], deny: ["circle-slash", "errorForeground"], inspect: ["eye", "foreground"] } as const;
+const icons = { allow: ["check", "testing.iconPassed"], ask: ["question", "foreground"], deny: ["circle-slash", "errorForeground"], inspect: ["eye", "foreground"], review: ["preview", "foreground"] } as const;
 
 function ruleItem(rule: Rule, decisions: readonly PastDecision[]): vscode.TreeItem {
     const item = new vscode.TreeItem(label(`${rule.effect} ${ruleText(rule)}`, 300));

@@ -8,6 +8,7 @@
 //     covers, bound to the identities of the tool server and of the tool's definition: a change voids it;
 //   - starting a program, installs, network connections, and what writes or runs something on the host are
 //     covered by exact payload alone (requires_exact_payload()); for a connection, naming the host is enough;
+//   - output to an agent is asked about where the session has results that a user wants to see first, else allowed;
 //   - an action that no rule decides is denied immediately when no user is attached or expected back; everything is
 //     denied while a stored policy cannot be read;
 //   - the first answer wins, an answer to several approvals answers all or none, and every client is notified;
@@ -49,7 +50,7 @@ struct ApprovalClient {
 // Shows an approval in the agent's own program, for the user of that program, while no user is attached. A yes covers
 // exactly what was shown, once, or until the execution ends if that was offered; it makes no stored rule.
 struct Elicitor {
-    virtual bool can_elicit(const Agent& agent) const = 0;
+    virtual bool can_elicit(const Request& request) const = 0; // of an agent
     // Cancelling withdraws the question.
     virtual Task<protocol::ApprovalElicitResult> elicit(Agent agent, protocol::Approval approval,
                                                         bool until_cell_ends) = 0;
@@ -105,6 +106,10 @@ class Gate {
     bool inspects(const Request& request);
     // What rules put into this request, an HttpRequest, once it is allowed. A rule that surely covers it counts.
     std::vector<protocol::Injection> injections(const Request& request);
+    // Whether a review rule covers this call, a ToolCall or a HostCall. One that may cover it counts.
+    Task<bool> reviews(Request request);
+    // Whether an agent gets this, an Output of which the text does not matter, without a question and without end.
+    bool allows_output(const Request& request);
     // The rules about requests that count for a session, or for tool servers.
     std::vector<protocol::Rule> request_rules(const std::optional<std::string>& session_id);
 

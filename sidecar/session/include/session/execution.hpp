@@ -24,7 +24,7 @@ using ClientId = std::uint64_t;
 // Why an execution is being stopped; the first reason stays.
 enum class StopReason { none, timeout, cancelled };
 
-struct Execution {
+struct Execution : std::enable_shared_from_this<Execution> {
     Execution(std::string id_, protocol::ExecuteParams params_, ClientId client_, std::string session_id_,
               store::Journals& journals, Clock& clock_)
         : id(std::move(id_)), params(std::move(params_)), client(client_), session_id(std::move(session_id_)),

@@ -34,6 +34,12 @@ struct SessionObserver {
     // It is queued, and begins to wait for its turn.
     virtual void on_execution_waits(const Execution& execution, std::optional<std::int64_t> position) = 0;
     virtual void on_output(const Execution& execution, const protocol::OutputRecord& record) = 0;
+    // The session's kernel gets a result of this tool ("server/tool") that a user wants to see before an agent does.
+    // `running`: what runs there, if anything.
+    virtual void on_reviewed_result(const std::string& session_id, const Execution* running,
+                                    const std::string& tool) = 0;
+    // What the kernel before it knew is gone.
+    virtual void on_kernel_started(const std::string& session_id) = 0;
     virtual void on_progress(const Execution& execution, const protocol::ExecuteProgressParams& progress) = 0;
     // The user's answer; nothing if the client cannot ask.
     virtual Task<std::optional<std::string>> ask_input(ClientId client, protocol::InputRequestParams params) = 0;

@@ -24,6 +24,9 @@ struct CallContext {
     std::optional<protocol::Origin> origin;          // its line is what the code says
     std::optional<std::vector<std::string>> servers; // the only ones that may be called
     OnCallProgress on_progress;                      // may be empty
+    // May be empty. A user wants to see what this call answers ("server/tool") before an agent does: called before
+    // anything of it is reported.
+    std::function<void(const std::string& tool)> on_reviewed;
 };
 
 } // namespace cellgate::tools

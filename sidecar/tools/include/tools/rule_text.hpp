@@ -44,8 +44,8 @@ std::optional<std::string> argument_name(std::string_view pointer);
 // Throws Error{rule_invalid}, also for a rule that would allow every server or every action.
 protocol::RuleSpec parse_allow_rule(const std::string& text, WallTime now);
 
-// "deny SERVER/TOOL ...", "allow network HOST", "ask install", "inspect request HOST": the effect, and what
-// parse_allow_rule() reads or another kind. Throws Error{rule_invalid}.
+// "deny SERVER/TOOL ...", "allow network HOST", "ask install", "ask output", "inspect request HOST",
+// "review SERVER/TOOL ...": the effect, and what parse_allow_rule() reads or another kind. Throws Error{rule_invalid}.
 protocol::RuleSpec parse_rule(const std::string& text, WallTime now);
 
 // A rule for a call with these arguments: `exactly` these, else at least these. The text is one line of printable

@@ -46,6 +46,8 @@ class ToolCallDispatcher {
     // the one that it was written for; the others are logged.
     void require_fitting_rules(const CallContext& context, const std::string& server, const ToolServer& offering,
                                const Tool& tool) const;
+    // Reports a call whose results a user wants to see first.
+    Task<void> note_review(const CallContext* context, const gate::Action* action);
     // Nothing when the tool is another one by now.
     Task<std::optional<protocol::CallToolResult>>
     call_allowed(CallContext context, std::string server, std::shared_ptr<const Tool> tool, gate::Decision decision);

@@ -276,6 +276,11 @@ void serve_cell(Cellgate& cellgate, const std::string& code, const std::string& 
     }
 }
 
+void serve_tool_cell(Cellgate& cellgate, const std::string& code) {
+    cellgate.request("wrappers/generate", R"({"server":"everything"})");
+    serve_cell(cellgate, code, R"({"effect":"allow","kind":"tool","server":"everything","tool":"echo"})");
+}
+
 // What it takes to `make` a session; it is closed again outside of that time.
 template <class Make>
 void serve_sessions(Cellgate& cellgate, const Make& make) {
@@ -337,9 +342,7 @@ int main(int argc, char** argv) {
             return now() - start;
         });
     } else if (is("cell", 1)) {
-        cellgate.request("wrappers/generate", R"({"server":"everything"})");
-        serve_cell(cellgate, read_file(arguments[3]),
-                   R"({"effect":"allow","kind":"tool","server":"everything","tool":"echo"})");
+        serve_tool_cell(cellgate, read_file(arguments[3]));
     } else if (is("cell", 2)) {
         serve_cell(cellgate, read_file(arguments[3]), arguments[4]);
     } else if (is("output", 2)) {

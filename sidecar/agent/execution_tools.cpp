@@ -121,10 +121,7 @@ std::string ending_of(const ExecuteResult& result, bool output_was_cut) {
         std::erase(status, '"');
         return fmt::format("[{}: {}]", status, result.reason.value_or("the code was stopped"));
     }
-    if (!result.error) {
-        return result.reason ? fmt::format("[error: {}]", *result.reason) : std::string();
-    }
-    if (!output_was_cut) {
+    if (!output_was_cut || !result.error) {
         return {};
     }
     return fmt::format("[ended with {}: {}]", result.error->ename, shortened(plain_text(result.error->evalue)));
@@ -139,7 +136,7 @@ CallToolResult result_of(OutputPage& page, const ExecuteResult& result, const st
     if (page.cut) {
         page.content.add_text(cut_notice);
     }
-    const std::string ending = ending_of(result, page.cut);
+    const std::string ending = ending_of(result, page.cut || !page.withheld.empty());
     if (!ending.empty()) {
         page.content.add_text(ending);
     }

@@ -12,6 +12,7 @@
 #include <map>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <variant>
 
 namespace cellgate::gate {
@@ -272,8 +273,9 @@ std::string title(const HttpRequest& request) {
 }
 std::string title(const Output& output) {
     std::string text = "show an agent this output";
+    std::string_view lead = ", which may have results of ";
     for (const std::string& tool : output.results.value_or(std::vector<std::string>())) {
-        text += (&tool == &output.results->front() ? ", which may have results of " : ", ") + visible_name(tool);
+        text += fmt::format("{}{}", std::exchange(lead, ", "), visible_name(tool));
     }
     return text;
 }

@@ -67,13 +67,20 @@ Error denial(const session::Execution& execution, const Withheld& withheld) {
     return Error(ErrorCode::denied, line_of(execution, withheld), "ask the user to allow the output of agents");
 }
 
-// Without what code chose.
+// Without what code chose, and no user saw.
 template <class Withheld>
 protocol::ExecuteResult shown_result(const session::Execution& execution, const Withheld& withheld) {
     protocol::ExecuteResult result = execution.result;
-    result.reason = line_of(execution, withheld);
     result.execution_count.value.reset();
-    result.error.reset();
+    if (withheld.allowed) {
+        return result;
+    }
+    result.reason = line_of(execution, withheld);
+    if (result.error) { // the protocol has one wherever the status is `error`
+        result.error.emplace();
+        result.error->ename = "Withheld";
+        result.error->evalue = *result.reason;
+    }
     result.output_problem.reset();
     result.notes.reset();
     return result;
@@ -162,10 +169,7 @@ Task<protocol::ExecuteResult> ResultReview::result_for(Client* client, std::shar
     if (withheld && !withheld->decided) {
         co_await decide(client, execution, withheld);
     }
-    if (withheld && !withheld->allowed) {
-        co_return shown_result(*execution, *withheld);
-    }
-    co_return execution->result;
+    co_return withheld && withheld->open != all_records ? shown_result(*execution, *withheld) : execution->result;
 }
 
 void ResultReview::abandon(const session::Execution& execution) {
@@ -189,6 +193,11 @@ Task<void> ResultReview::decide(Client* client, std::shared_ptr<session::Executi
     try {
         gate::Output output;
         output.output_text = co_await text_of(execution);
+        if (output.output_text.empty()) { // nothing to ask about
+            withheld->open = end;
+            withheld->allowed = true;
+            co_return;
+        }
         gate::Request request = output_request(*execution, execution->agent, withheld->tools);
         output.results = std::get<gate::Output>(request.action).results;
         request.action = std::move(output);
@@ -265,7 +274,7 @@ std::int64_t ResultReview::readable_end(const session::Execution& execution, std
 protocol::ExecutionInfo ResultReview::shown_info(protocol::ExecutionInfo info, const session::Execution& execution,
                                                  const gate::Agent& agent) {
     const WithheldPtr withheld = find_from(execution, agent);
-    if (!withheld || withheld->allowed || !info.result) {
+    if (!withheld || !info.result) {
         return info;
     }
     if (execution.client == agent.client && !withheld->decided) {

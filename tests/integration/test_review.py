@@ -1,12 +1,13 @@
 """Results that a user wants to see before an agent does: code computes with them, the agent waits for the user."""
 
+import contextlib
 import json
 import secrets
 import unittest
 
 from cellgate_client import Agent
 from executions import RpcError
-from mcp_testing import McpTest, text_of
+from mcp_testing import McpTest, accept, text_of
 from tools_testing import fixture_server
 
 REVIEW = {"effect": "review", "kind": "tool", "server": "mail"}
@@ -26,9 +27,10 @@ WAYS = {
     "display data": "from IPython.display import HTML\nHTML('<p>' + phrase)",
     "its metadata": "from IPython.display import display\ndisplay({'text/plain': ''}, raw=True, metadata={'a': phrase})",
     "another one's output": "get_ipython().kernel.session.send(get_ipython().kernel.iopub_socket, 'stream', "
-                            "{'name': 'stdout', 'text': phrase}, parent=earlier, ident=b'stream')",
+                            "{'name': 'stdout', 'text': phrase}, parent=earlier, ident=b'stream')\nprint('here')",
     "a path that is refused": "open('/root/' + phrase)",
 }
+UNTIL_GO = "import os, time\nwhile not os.path.exists('go'): time.sleep(0.01)\n"
 # In a cell before: its output is the agent's already.
 EARLIER = "earlier = get_ipython().kernel.get_parent()\nprint('earlier')"
 
@@ -57,6 +59,9 @@ class ReviewTest(McpTest):
 
     def add(self, rule, scope="workspace", **more):
         return self.user.request("policy/add", {"rule": rule, "scope": scope, **more})
+
+    def go(self):
+        (self.workspace.path / "go").touch()
 
     def listener(self, **options):
         return self._client(Listener, options)
@@ -111,7 +116,7 @@ class Review(ReviewTest):
         cell = agent.execute(READ + "print(phrase)\nraise KeyError(phrase)")
         result = self.deny_output(cell)
         self.assertEqual(result["status"], "error")
-        self.assertNotIn("error", result)
+        self.assertEqual((result["error"]["ename"], result["error"]["evalue"]), ("Withheld", result["reason"]))
         self.assertIn("mail/environment", result["reason"])
         self.assertIn("code can go on computing", result["reason"])
         later = agent.execute("print(phrase[::-1])")
@@ -136,25 +141,35 @@ class Review(ReviewTest):
         cell = agent.execute(READ + "print(phrase)")
         asked = self.user.approval()
         self.user.allow(asked, scope="session", rule=asked["choices"][-1]["rule"])
-        self.assertIn(self.phrase, cell.pending.result() and cell.text())
-        live = agent.execute("print(phrase)\ninput()")
-        live.wait_for_text(self.phrase)  # as it comes
-        live.result()
-        self.assertIn(self.phrase, json.dumps(agent.request("record/query", {"executionId": cell.id})["entries"])
-                      + json.dumps(agent.request("output/read", {"executionId": cell.id})))
+        cell.result()
+        self.assertIn(self.phrase, cell.text())
+        live = agent.execute("print(phrase, flush=True)\n" + UNTIL_GO).wait_for_text(self.phrase)  # as it comes
+        self.go()
+        self.assertEqual(live.result()["status"], "ok")
+        for method in ("output/read", "record/query"):
+            agent.request(method, {"executionId": cell.id})
         self.assertEqual(self.user.asked(), 1)
 
     def test_only_what_comes_behind_the_call_is_withheld(self):
         agent = self.listener()
-        cell = agent.execute("print('before', flush=True)\ninput()\n").wait_for_text("before")
-        cell.result()
-        cell = agent.execute("import time\nprint('before', flush=True)\n"
-                             "while not globals().get('go'): time.sleep(0.01)")
+        cell = agent.execute("print('before', flush=True)\n" + UNTIL_GO + READ + "print(phrase)")
         cell.wait_for_text("before")
-        agent.request("execute/cancel", {"executionId": cell.id})
-        cell.result()
-        cell = agent.execute(READ + "print(phrase)")
-        self.assert_withheld(agent, self.deny_output(cell))
+        self.go()
+        asked = self.user.approval()
+        self.assertEqual(asked["action"]["outputText"], f"before\n{self.phrase}\n")
+        self.user.deny(asked)
+        self.assert_withheld(agent, cell.result())
+        page = agent.request("output/read", {"executionId": cell.id})
+        self.assertEqual([r["output"]["text"] for r in page["records"]], ["before\n"])
+        self.assertFalse(page["complete"])
+        rest = {"executionId": cell.id, "fromSeq": page["nextSeq"]}
+        self.assertEqual(self.error_of(agent, "output/read", rest).code, DENIED)
+
+    def test_nothing_is_asked_about_a_cell_that_says_nothing(self):
+        agent = self.listener()
+        result = agent.run(READ).result()
+        self.assertEqual((result["status"], result.get("reason")), ("ok", None))
+        self.assertEqual(self.user.asked(), 0)
 
     def test_without_a_user_it_is_withheld_at_once(self):
         agent = self.listener()
@@ -213,7 +228,8 @@ class Review(ReviewTest):
         self.assertIn(self.phrase, json.dumps(self.user.request("tools/call", call)))  # users are not asked
 
     def test_questions_are_not_put_through_the_agents_program(self):
-        agent = self.mcp(elicit=lambda message: {"action": "accept", "content": {"allow": True}})
+        agent = self.mcp(elicit=accept)
+        agent.call("execute", code="1")
         self.user.close()
         call = "from mcptools.mail import tool_2\ntool_2.run(s='{}')"
         agent.call("execute", code=call.format("plain"))
@@ -233,17 +249,17 @@ class Review(ReviewTest):
         call = agent.start_call("execute", code="print(phrase[::-1])", details=True)
         self.user.deny(self.user.approval())
         result = self.assert_ok(agent.answer(call))
-        self.assertIn("22 bytes of output are withheld", text_of(result).replace("86 bytes", "22 bytes"))
+        self.assertIn("bytes of output are withheld: a user denied it", text_of(result))
         details = json.loads(result["content"][-1]["text"])
         self.assertIn("withheld", text_of(self.assert_ok(
             agent.call("read_output", execution_id=details["execution_id"]))))
         call = agent.start_call("execute", code="raise ValueError(phrase[::-1])")
         self.user.deny(self.user.approval())
-        self.assert_failed(agent.answer(call), "[error: ")
+        self.assert_failed(agent.answer(call), "[ended with Withheld: ")
         self.assertNotIn(self.phrase[::-1], json.dumps(agent.heard) + json.dumps(agent.answers))
 
     def test_a_rule_about_all_output(self):
-        rule = self.add({"effect": "ask", "kind": "output"})["ruleId"]
+        rule = self.add({"effect": "ask", "kind": "output"})["id"]
         agent = self.listener()
         cell = agent.execute("print('plain')")
         asked = self.user.approval()
@@ -291,8 +307,8 @@ class Ways(ReviewTest):
 
     def test_a_number_that_is_counted(self):
         agent = self.listener()
-        heard = self.after(agent, "get_ipython().execution_count = 4711")
-        heard += json.dumps(agent.request("session/list")) + self.after(agent, "1")
+        heard = self.after(agent, "get_ipython().execution_count = 4711\nprint('set')")
+        heard += json.dumps(agent.request("session/list")) + self.after(agent, "print('more')")
         self.assertEqual("4712" in heard or "4711" in heard, not self.reviewed)
 
     def test_a_thread_that_goes_on(self):
@@ -301,15 +317,11 @@ class Ways(ReviewTest):
                              "def later():\n    go.wait()\n    print(phrase, flush=True)\n    said.set()\n"
                              "said = threading.Event()\nthreading.Thread(target=later).start()\nprint('begun')")
         cell.result()
-        self.after(agent, "go.set()\nsaid.wait()")
-        agent.heard = ""
-        try:
-            heard = json.dumps(agent.request("output/read", {"executionId": cell.id}))
-            more = agent.request("output/read", {"executionId": cell.id, "fromSeq": json.loads(heard)["nextSeq"]})
-            heard += json.dumps(more)
-        except RpcError as error:
-            self.assertEqual(error.code, DENIED)
-        self.assertNotIn(self.phrase, agent.heard) if self.reviewed else None
+        heard = self.after(agent, "go.set()\nsaid.wait()\nprint('it has')")
+        for seq in range(3):
+            with contextlib.suppress(RpcError):
+                heard += json.dumps(agent.request("output/read", {"executionId": cell.id, "fromSeq": seq}))
+        self.assertEqual(self.phrase in heard, not self.reviewed)
 
     def test_what_is_read_later(self):
         agent = self.listener()
@@ -318,7 +330,7 @@ class Ways(ReviewTest):
         cell.result()
         agent.heard = ""
         info = agent.request("execution/get", {"executionId": cell.id})
-        self.assertEqual("error" in info["result"], not self.reviewed)
+        self.assertEqual(info["result"]["error"]["ename"], "Withheld" if self.reviewed else "KeyError")
         for method in ("output/read", "record/query"):
             with self.subTest(method):
                 if self.reviewed:

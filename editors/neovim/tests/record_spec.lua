@@ -93,52 +93,40 @@ end
 
 it("record: requests, and rules about them, are in words", function()
   start({
-    entry(
-      0,
-      "action.decided",
-      {
-        number = 9,
-        decision = "deny",
-        by = "user",
-        reason = "no",
-        display = {},
-        action = {
-          kind = "request",
-          host = "x.org",
-          port = 8080,
-          tls = false,
-          method = "POST",
-          path = "/graphql",
-        },
-      }
-    ),
-    entry(
-      1,
-      "policy.added",
-      {
-        rule = {
-          effect = "inspect",
-          kind = "request",
-          host = "x.org",
-          inject = { as = "header", name = "X-Key", value = "${secret:KEY}", variable = "KEY" },
-          source = "userStore",
-        },
-      }
-    ),
-    entry(
-      2,
-      "policy.added",
-      {
-        rule = {
-          effect = "allow",
-          kind = "request",
-          host = "x.org",
-          methods = { "GET", "HEAD" },
-          paths = { "/repos/**", "/user" },
-          source = "userStore",
-        },
-      }
-    ),
+    entry(0, "action.decided", {
+      number = 9,
+      decision = "deny",
+      by = "user",
+      reason = "no",
+      display = {},
+      action = {
+        kind = "request",
+        host = "x.org",
+        port = 8080,
+        tls = false,
+        method = "POST",
+        path = "/graphql",
+      },
+    }),
+    entry(1, "policy.added", {
+      rule = {
+        effect = "inspect",
+        kind = "request",
+        host = "x.org",
+        inject = { as = "header", name = "X-Key", value = "${secret:KEY}", variable = "KEY" },
+        source = "userStore",
+      },
+    }),
+    entry(2, "policy.added", {
+      rule = {
+        effect = "allow",
+        kind = "request",
+        host = "x.org",
+        methods = { "GET", "HEAD" },
+        paths = { "/repos/**", "/user" },
+        source = "userStore",
+      },
+    }),
   })
   open()
   wait_rows({
@@ -349,4 +337,13 @@ it("record: v tells whether it is as it was written", function()
     "1 entry, as it was written",
     "the record is not as it was written: entry 17 was changed",
   })
+end)
+
+it("record: a rule with confirm, and an answer that was confirmed, say so", function()
+  local words = require("cellgate.policy_words")
+  local rule = { id = "r", effect = "ask", server = "gmail", tool = "send", confirm = "touch", source = "userStore" }
+  equal(words.rule(rule), "ask gmail/send, confirmed by a touch of a security key   always")
+  local past = vim.tbl_extend("force", decided, { confirmation = { means = "touch" } })
+  equal(words.decided_by(past), "allowed by a user, confirmed by a touch of a security key")
+  equal(words.decided_by(decided), "allowed by a user")
 end)

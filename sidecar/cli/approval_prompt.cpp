@@ -103,6 +103,9 @@ Task<bool> ApprovalPrompt::edit() {
 
 Task<bool> ApprovalPrompt::respond(protocol::ApprovalRespondParams params) {
     params.approval_ids.push_back(approval_.approval_id);
+    if (approval_.confirm && params.decision == protocol::Verdict::allow) {
+        queue_.terminal().write("  touch your security key…\n");
+    }
     co_return co_await queue_.send(send(std::move(params)));
 }
 

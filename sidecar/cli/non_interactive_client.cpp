@@ -55,6 +55,10 @@ Task<void> NonInteractiveClient::deny(protocol::Approval approval, LocalSidecar*
 
 Task<std::string> NonInteractiveClient::option_for(protocol::Approval approval, LocalSidecar* sidecar) {
     const protocol::Action& action = approval.action;
+    const std::string title = approval.display.empty() ? "the action" : escape_unprintable(approval.display.front());
+    if (approval.confirm) {
+        co_return fmt::format("run it at a terminal, and confirm with your security key: {}", title);
+    }
     if (action.tool && action.arguments_text) {
         // Where no rule is among the choices, nothing but this very payload can be allowed.
         const bool exactly = std::none_of(approval.choices.begin(), approval.choices.end(),
@@ -82,8 +86,7 @@ Task<std::string> NonInteractiveClient::option_for(protocol::Approval approval, 
                                   shell_word(error || file.starts_with("..") ? *server.file : file));
         }
     }
-    co_return fmt::format("run it at a terminal, and agree to: {}",
-                          approval.display.empty() ? "the action" : escape_unprintable(approval.display.front()));
+    co_return fmt::format("run it at a terminal, and agree to: {}", title);
 }
 
 std::string NonInteractiveClient::advice() const {

@@ -33,6 +33,7 @@ struct PolicyArguments {
     std::string uses;
     std::map<std::string, std::string> injection; // "--bearer" and its value
     bool always = false;
+    bool touch = false;
     bool yes = false;
     bool json = false;
     int exit_code = 0;
@@ -51,6 +52,7 @@ Task<void> list(async::Loop* /*loop*/, PolicyArguments* arguments, TerminalClien
 Task<void> add(async::Loop* loop, PolicyArguments* arguments, TerminalClient& client) {
     protocol::PolicyParseParams text{arguments->text};
     text.text += arguments->expires.empty() ? "" : " --expires " + arguments->expires;
+    text.text += arguments->touch ? " --touch" : "";
     text.text += arguments->uses.empty() ? "" : " --uses " + arguments->uses;
     for (const auto& [option, value] : arguments->injection) {
         if (!value.empty()) {
@@ -175,8 +177,9 @@ Task<void> suggest(async::Loop* /*loop*/, PolicyArguments* arguments, TerminalCl
                preview_words(found.rule.effect, preview));
 }
 
-// What an inspect rule puts in.
-void add_injections(CLI::App& command, PolicyArguments& arguments) {
+// What rules of one effect alone have.
+void add_options_by_effect(CLI::App& command, PolicyArguments& arguments) {
+    command.add_flag("--touch", arguments.touch, "Of an ask rule: a yes is confirmed by a touch of your security key");
     constexpr std::pair<const char*, const char*> injections[] = {
         {"--bearer", "Of an inspect rule: '${secret:NAME}', put in as a token"},
         {"--basic", "Likewise: 'USER:${secret:NAME}', as a user and a password"},
@@ -224,7 +227,7 @@ void add_policy(CLI::App& app, Invocation& invocation) {
     adding->add_flag("--always", arguments->always, "For all workspaces; default: for this one");
     adding->add_option("--expires", arguments->expires, "It ends after so long: 30s, 90m, 12h, 7d")->type_name("TIME");
     adding->add_option("--uses", arguments->uses, "It ends after so many actions that it allowed")->type_name("COUNT");
-    add_injections(*adding, *arguments);
+    add_options_by_effect(*adding, *arguments);
     adding->add_flag("--yes", arguments->yes, "Do not ask about a rule that would have allowed what was denied");
     adding->footer(tools::rule_help);
 

@@ -80,6 +80,9 @@ std::string what(const AnyRule& rule) {
     if (rule.kind == protocol::ActionKind::request && rule.server) {
         text += ", for " + *rule.server;
     }
+    if (rule.confirm) {
+        text += ", confirmed by a touch of a security key";
+    }
     if (rule.expires_at) {
         text += ", until " + *rule.expires_at;
     }

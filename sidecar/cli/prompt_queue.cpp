@@ -70,6 +70,7 @@ Task<void> PromptQueue::ask(std::shared_ptr<Prompt> prompt) {
 
 Task<bool> PromptQueue::send(Task<void> answer) {
     std::string problem;
+    std::string hint;
     bool ended = true;
     // That our own answer resolves it does not withdraw the question.
     const std::string asking = std::exchange(asking_, {});
@@ -78,11 +79,16 @@ Task<bool> PromptQueue::send(Task<void> answer) {
     } catch (const Cancelled&) {
         throw;
     } catch (const Error& error) {
-        problem = error.message;
         ended = means_ended(error.code);
+        problem = error.message;
+        hint = ended ? std::string() : error.hint;
     }
     if (!problem.empty()) {
-        terminal_.write(prompt_lines(escape_unprintable(problem), terminal_.columns()));
+        for (const std::string& words : {problem, hint}) {
+            if (!words.empty()) {
+                terminal_.write(prompt_lines(escape_unprintable(words), terminal_.columns()));
+            }
+        }
         asking_ = asking;
     }
     co_return ended;

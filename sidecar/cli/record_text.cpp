@@ -1,5 +1,7 @@
 #include "record_text.hpp"
 
+#include "base/encoding.hpp"
+#include "base/hash.hpp"
 #include "base/json.hpp"
 #include "base/json_codec.hpp"
 #include "base/raw_json.hpp"
@@ -26,14 +28,27 @@ std::string first_line(const std::string& text) {
     return text.substr(0, text.find('\n'));
 }
 
+// Of what a user confirmed. The fingerprint is as `ssh-keygen -l` prints it.
+std::string confirmed_words(std::string_view data) {
+    const std::string key = text_of(json_member(data, "confirmation"), "publicKey");
+    if (key.empty()) {
+        return {};
+    }
+    const std::string blob = decode_base64(key.substr(key.find(' ') + 1)).value_or("");
+    const Sha256Digest digest = sha256_bytes({blob});
+    std::string fingerprint = encode_base64(std::string(digest.begin(), digest.end()));
+    fingerprint.resize(fingerprint.find_last_not_of('=') + 1);
+    return fmt::format(", confirmed by a touch of a security key (SHA256:{})", fingerprint);
+}
+
 std::string decided(std::string_view data) {
     const Json display = Json::parse(json_member(data, "display"), nullptr, false);
     const bool has_title = display.is_array() && !display.empty() && display[0].is_string();
     const std::string title = has_title ? display[0].get<std::string>() : "an action";
     const std::string by = text_of(data, "by");
-    return fmt::format("{} {}{}: {}", json_member(data, "number"),
+    return fmt::format("{} {}{}{}: {}", json_member(data, "number"),
                        text_of(data, "decision") == "allow" ? "allowed" : "denied",
-                       by == "user" || by == "rule" ? fmt::format(" by {}", by) : "", title);
+                       by == "user" || by == "rule" ? fmt::format(" by {}", by) : "", confirmed_words(data), title);
 }
 
 std::string ended(std::string_view data) {

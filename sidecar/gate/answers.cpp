@@ -10,28 +10,6 @@ namespace cellgate::gate {
 
 namespace {
 
-// Requests that are being answered. Other answers to them wait until the lock is released.
-class AnswerLock {
-  public:
-    explicit AnswerLock(std::vector<PendingRequestPtr> entries) : entries_(std::move(entries)) {
-        for (const PendingRequestPtr& entry : entries_) {
-            entry->answered = released_;
-        }
-    }
-    AnswerLock(const AnswerLock&) = delete;
-    AnswerLock& operator=(const AnswerLock&) = delete;
-    ~AnswerLock() {
-        for (const PendingRequestPtr& entry : entries_) {
-            entry->answered = nullptr;
-        }
-        released_->set();
-    }
-
-  private:
-    std::vector<PendingRequestPtr> entries_;
-    std::shared_ptr<Event> released_ = std::make_shared<Event>();
-};
-
 bool same_but_id(const Rule& a, const Rule& b) {
     Rule c = b;
     c.id = a.id;
@@ -122,6 +100,19 @@ RawJson parse_edited(const std::string& text) {
 
 } // namespace
 
+AnswerLock::AnswerLock(std::vector<PendingRequestPtr> entries) : entries_(std::move(entries)) {
+    for (const PendingRequestPtr& entry : entries_) {
+        entry->answered = released_;
+    }
+}
+
+AnswerLock::~AnswerLock() {
+    for (const PendingRequestPtr& entry : entries_) {
+        entry->answered = nullptr;
+    }
+    released_->set();
+}
+
 Action Gate::Impl::edited_action(const PendingRequest& entry, const protocol::ApprovalRespondParams& params,
                                  PathSnapshot& paths) const {
     Payload::Names asked = entry.payload.names();
@@ -209,6 +200,12 @@ Answer Gate::Impl::check(const protocol::ApprovalRespondParams& params, PathSnap
         if (params.arguments_text) {
             one.edited = edited_action(*entry, params, paths);
         }
+        if (params.decision == Verdict::allow) {
+            const Action& action = one.edited ? *one.edited : entry->request.action;
+            const Payload payload(action);
+            const bool now = policy.rules().evaluate(payload, entry->context(), paths).confirm().has_value();
+            answer.needs_confirmation = answer.needs_confirmation || now || entry->approval.confirm;
+        }
         if (params.scope != Scope::once || params.rule) {
             Rule rule = grant(*entry, one.edited.value_or(entry->request.action), params, paths);
             const Grantee agent = entry->context().agent;
@@ -226,25 +223,35 @@ Answer Gate::Impl::check(const protocol::ApprovalRespondParams& params, PathSnap
     return answer;
 }
 
-Task<void> Gate::Impl::respond(std::shared_ptr<Impl> self, protocol::ApprovalRespondParams params) {
-    params.scope = params.scope.value_or(Scope::once);
-    self->refresh();
-    std::vector<PendingRequestPtr> asked = self->approvals.find(params.approval_ids);
+Task<CheckedAnswer> Gate::Impl::take_turn(std::shared_ptr<Impl> self, const protocol::ApprovalRespondParams* params) {
+    std::vector<PendingRequestPtr> asked = self->approvals.find(params->approval_ids);
     const auto is_locked = [](const PendingRequestPtr& entry) { return entry->answered != nullptr; };
     for (auto locked = std::find_if(asked.begin(), asked.end(), is_locked); locked != asked.end();
          locked = std::find_if(asked.begin(), asked.end(), is_locked)) {
         const std::shared_ptr<Event> other_answer = (*locked)->answered;
         co_await other_answer->wait();
-        asked = self->approvals.find(params.approval_ids);
+        asked = self->approvals.find(params->approval_ids);
     }
-    const AnswerLock lock(std::move(asked));
+    CheckedAnswer checked;
+    checked.lock = std::make_unique<AnswerLock>(std::move(asked));
     PathSnapshot paths = self->policy.snapshot();
-    Answer answer = self->check(params, paths);
+    checked.answer = self->check(*params, paths);
     while (!paths.is_resolved()) {
         co_await self->policy.resolve(paths);
-        answer = self->check(params, paths);
+        checked.answer = self->check(*params, paths);
     }
-    co_await shielded(apply(self, std::move(params), std::move(answer)));
+    co_return checked;
+}
+
+Task<void> Gate::Impl::respond(std::shared_ptr<Impl> self, protocol::ApprovalRespondParams params) {
+    params.scope = params.scope.value_or(Scope::once);
+    self->refresh();
+    CheckedAnswer checked = co_await take_turn(self, &params);
+    if (checked.answer.needs_confirmation) {
+        checked = co_await confirmed(self, &params, std::move(checked));
+    }
+    const std::unique_ptr<AnswerLock> lock = std::move(checked.lock);
+    co_await shielded(apply(self, std::move(params), std::move(checked.answer)));
 }
 
 Task<void> Gate::Impl::apply(std::shared_ptr<Impl> self, protocol::ApprovalRespondParams params, Answer answer) {
@@ -257,7 +264,7 @@ Task<void> Gate::Impl::apply(std::shared_ptr<Impl> self, protocol::ApprovalRespo
         };
         co_await self->options.run_blocking(std::move(work));
     }
-    co_await self->policy.rules().add(answer.rules, answer.grantees);
+    co_await self->policy.rules().add(answer.rules, answer.grantees, answer.confirmation.has_value());
     for (Answer::One& one : answer.each) {
         if (one.entry->decision) {
             continue; // withdrawn while the rule was written
@@ -269,6 +276,7 @@ Task<void> Gate::Impl::apply(std::shared_ptr<Impl> self, protocol::ApprovalRespo
         decision.reason = params.reason.value_or(decision.allowed ? "a user allowed it" : "a user denied it");
         decision.by = ResolvedBy::user;
         decision.rule = one.rule;
+        decision.confirmation = answer.confirmation;
         self->settle(one.entry, std::move(decision));
     }
     if (!answer.rules.empty()) {

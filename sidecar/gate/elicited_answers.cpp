@@ -101,6 +101,9 @@ Decision Gate::Impl::elicited(const PendingRequest& entry, const protocol::Appro
     } catch (const Error& error) {
         return denied(entry.request.action, ResolvedBy::elicitation, error.message);
     }
+    if (entry.approval.confirm) {
+        return denied(entry.request.action, ResolvedBy::no_client, no_approver_reason(entry.request));
+    }
     Decision decision;
     decision.allowed = true;
     decision.action = entry.request.action;

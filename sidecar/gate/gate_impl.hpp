@@ -40,7 +40,31 @@ struct Answer {
     std::vector<One> each;
     std::vector<Rule> rules;
     std::map<std::string, Grantee> grantees; // those of them that hold in one session or execution
+    bool needs_confirmation = false;
+    std::optional<protocol::Confirmation> confirmation = {};
 };
+
+// Requests that are being answered. Other answers to them wait until the lock is released.
+class AnswerLock {
+  public:
+    explicit AnswerLock(std::vector<PendingRequestPtr> entries);
+    AnswerLock(const AnswerLock&) = delete;
+    AnswerLock& operator=(const AnswerLock&) = delete;
+    ~AnswerLock();
+
+  private:
+    std::vector<PendingRequestPtr> entries_;
+    std::shared_ptr<Event> released_ = std::make_shared<Event>();
+};
+
+// An answer that was checked, and whose turn it is.
+struct CheckedAnswer {
+    std::unique_ptr<AnswerLock> lock;
+    Answer answer;
+};
+
+// What is signed to confirm an answer: lines of ASCII.
+std::string confirmation_text(const protocol::ApprovalRespondParams& params, const Answer& answer);
 
 std::string no_approver_reason(const Request& request);
 Decision decision_by(PolicyResult result, const Action& action);
@@ -97,6 +121,10 @@ struct Gate::Impl : std::enable_shared_from_this<Gate::Impl> {
     void settle_all(ResolvedBy by, const std::string& reason, const std::optional<std::string>& session_id);
 
     static Task<void> respond(std::shared_ptr<Impl> self, protocol::ApprovalRespondParams params);
+    static Task<CheckedAnswer> take_turn(std::shared_ptr<Impl> self, const protocol::ApprovalRespondParams* params);
+    // The same answer, confirmed. Its turn is given up meanwhile. Throws Error{not_confirmed}, {approval_resolved}.
+    static Task<CheckedAnswer> confirmed(std::shared_ptr<Impl> self, const protocol::ApprovalRespondParams* params,
+                                         CheckedAnswer checked);
     // Throws as respond() does. The result is void while paths are unresolved.
     Answer check(const protocol::ApprovalRespondParams& params, PathSnapshot& paths) const;
     Action edited_action(const PendingRequest& entry, const protocol::ApprovalRespondParams& params,

@@ -21,6 +21,7 @@ protocol::PastDecision past_decision(const Request& request, const Decision& dec
     past.reason = cut_to_line(decision.reason, max_reason_columns);
     past.display = title_lines(decision.action);
     past.approval_id = approval_id;
+    past.confirmation = decision.confirmation;
     past.session_id = request.session_id;
     past.execution_id = request.execution_id;
     past.agent = name_of(request.agent);

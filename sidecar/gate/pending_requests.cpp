@@ -97,7 +97,7 @@ Task<Decision> Gate::Impl::decide(std::shared_ptr<Impl> self, Request request) {
     if (self->closed) {
         co_return denied(action, ResolvedBy::cancelled, "cellgate is ending");
     }
-    if (self->has_no_approver() && !self->can_elicit(entry->request)) {
+    if (self->has_no_approver() && (result.confirm() || !self->can_elicit(entry->request))) {
         std::string reason = no_approver_reason(entry->request);
         reason += result.failed_tests.empty() ? "" : fmt::format("; {}", fmt::join(result.failed_tests, "; "));
         co_return self->record_immediate(*entry, denied(action, ResolvedBy::no_client, std::move(reason)));
@@ -209,6 +209,10 @@ void Gate::Impl::ask_next(const std::string& queue) {
             settle(entry, decision_by(std::move(result), entry->request.action));
             continue;
         }
+        if (result.confirm() != entry->approval.confirm) {
+            entry->approval.confirm = result.confirm();
+            entry->bytes = 0;
+        }
         entry->failed_tests = std::move(result.failed_tests);
         try {
             prepare(entry); // also when paths are unresolved: those of the choices are then resolved together with them
@@ -223,6 +227,10 @@ void Gate::Impl::ask_next(const std::string& queue) {
         entry->paths.reset(); // they may have changed when its turn comes
         if (!approvals.has_room_for(*entry)) {
             return;
+        }
+        if (has_no_approver() && entry->approval.confirm) { // the agent's own program may not ask
+            settle(entry, denied(entry->request.action, ResolvedBy::no_client, no_approver_reason(entry->request)));
+            continue;
         }
         show(entry);
     }
@@ -255,6 +263,9 @@ void Gate::Impl::prepare(const PendingRequestPtr& entry) {
     context.in_session = request.session_id.has_value();
     context.in_execution = policy.rules().is_running(entry->context());
     approval.choices = choices_for(entry->payload, context, *entry->paths);
+    if (approval.confirm) { // no stored rule allows what has to be confirmed
+        std::erase_if(approval.choices, [](const auto& choice) { return choice.scope == Scope::workspace; });
+    }
     if (!entry->paths->is_resolved() || entry->bytes > 0) {
         return;
     }
@@ -266,6 +277,9 @@ void Gate::Impl::prepare(const PendingRequestPtr& entry) {
     if (request.agent) {
         approval.agent = request.agent->name;
         approval.display.push_back("by agent " + request.agent->name);
+    }
+    if (approval.confirm) {
+        approval.display.emplace_back("a yes has to be confirmed by a touch of your security key");
     }
     if (request.definition) {
         approval.definition_changes =
@@ -401,6 +415,9 @@ void Gate::Impl::judge_pending(const PendingRequestPtr& entry) {
         return;
     }
     entry->paths.reset();
+    if (result.confirm()) {
+        entry->approval.confirm = result.confirm();
+    }
     // Without a rule: stored rules cannot be read. It waits until they can, and an allow is refused meanwhile.
     if (result.effect != Effect::ask && result.rule) {
         settle(entry, decision_by(std::move(result), entry->request.action));

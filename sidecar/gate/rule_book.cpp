@@ -43,22 +43,24 @@ std::string outside(const std::string& directory, const std::string& root) {
     return *path;
 }
 
-// deny rule > grant of this execution or session > ask rule > allow rule or stored grant.
-int rank(const Rule& rule) {
+// deny rule > confirmed grant of this execution or session > ask rule with confirm > other grant of this execution or
+// session > ask rule > allow rule or stored grant.
+int rank(const Rule& rule, bool confirmed) {
     switch (rule.effect) {
     case Effect::deny:
-        return 4;
+        return 6;
     case Effect::ask:
-        return 2;
+        return rule.confirm ? 4 : 2;
     case Effect::inspect:
     case Effect::review:
         return 0; // it decides nothing
     case Effect::allow:
         break;
     }
-    return rule.source == RuleSource::execution || rule.source == RuleSource::session ? 3 : 1;
+    const bool grant = rule.source == RuleSource::execution || rule.source == RuleSource::session;
+    return !grant ? 1 : confirmed ? 5 : 3;
 }
-constexpr int highest_rank = 4;
+constexpr int highest_rank = 6;
 
 void append(std::vector<Rule>& rules, const std::vector<Rule>& more, WallTime now) {
     std::copy_if(more.begin(), more.end(), std::back_inserter(rules),
@@ -174,13 +176,18 @@ bool RuleBook::prompts_disabled(const RequestContext& context) const {
 
 // A grant to a user's code does not cover an agent's code in the same kernel, and the other way round.
 bool RuleBook::applies_to(const Rule& rule, const RequestContext& context) const {
-    const auto given = grantees_.find(rule.id);
-    return rule.effect != Effect::allow || given == grantees_.end() || given->second == context.agent;
+    const auto given = given_.find(rule.id);
+    return rule.effect != Effect::allow || given == given_.end() || given->second.to == context.agent;
+}
+
+int RuleBook::rank_of(const Rule& rule) const {
+    const auto given = given_.find(rule.id);
+    return rank(rule, given != given_.end() && given->second.confirmed);
 }
 
 void RuleBook::forget(const std::vector<Rule>& rules) {
     for (const Rule& rule : rules) {
-        grantees_.erase(rule.id);
+        given_.erase(rule.id);
     }
 }
 
@@ -196,10 +203,10 @@ PolicyResult RuleBook::evaluate(const Payload& payload, const RequestContext& co
     for (const std::vector<Rule>* rules : rules_for(context)) {
         for (const Rule& rule : *rules) {
             const bool too_wide = context.needs_explicit_host_rule && rule.effect == Effect::allow && !rule.host;
-            if ((best == nullptr || rank(rule) > rank(*best)) && !too_wide && !is_expired(rule, now) &&
+            if ((best == nullptr || rank_of(rule) > rank_of(*best)) && !too_wide && !is_expired(rule, now) &&
                 applies_to(rule, context) && applies(rule, payload, paths) && holds(rule, paths, result)) {
                 best = &rule;
-                if (rank(rule) == highest_rank) {
+                if (rank_of(rule) == highest_rank) {
                     return decided(std::move(result), rule);
                 }
             }
@@ -268,7 +275,7 @@ Task<void> RuleBook::read_again(RuleStore* store) {
     co_return;
 }
 
-Task<void> RuleBook::add(std::vector<Rule> rules, std::map<std::string, Grantee> grantees) {
+Task<void> RuleBook::add(std::vector<Rule> rules, std::map<std::string, Grantee> grantees, bool confirmed) {
     for (RuleStore* store : {&user_, &workspace_}) {
         const RuleSource source = store == &user_ ? RuleSource::user_store : RuleSource::workspace_store;
         std::vector<Rule> mine;
@@ -282,7 +289,9 @@ Task<void> RuleBook::add(std::vector<Rule> rules, std::map<std::string, Grantee>
             co_await write(store, std::move(change));
         }
     }
-    grantees_.merge(grantees);
+    for (const auto& [id, grantee] : grantees) {
+        given_[id] = {grantee, confirmed};
+    }
     for (const Rule& rule : rules) {
         if (rule.source == RuleSource::execution) {
             executions_.at(*rule.execution_id).rules.push_back(rule);
@@ -303,7 +312,7 @@ Task<void> RuleBook::remove(std::string rule_id) {
     if (std::any_of(configured_.begin(), configured_.end(), built_in)) {
         throw Error(ErrorCode::rule_invalid, fmt::format("rule {} is built in and stays", visible_name(rule_id)));
     }
-    grantees_.erase(rule_id);
+    given_.erase(rule_id);
     bool removed = erase(configured_, rule_id);
     for (auto& [id, rules] : sessions_) {
         removed = erase(rules, rule_id) || removed;
@@ -345,7 +354,7 @@ Task<std::optional<std::int64_t>> RuleBook::use(std::string rule_id) {
         }
     }
     if (left == 0) {
-        grantees_.erase(rule_id);
+        given_.erase(rule_id);
     }
     co_return left;
 }
@@ -387,7 +396,7 @@ void RuleBook::begin_execution(const std::string& session_id, const std::string&
         Rule grant = make_rule(std::move(spec), RuleSource::execution, clock_.wall());
         grant.session_id = session_id;
         grant.execution_id = execution_id;
-        grantees_[grant.id] = std::nullopt; // only a user can give it
+        given_[grant.id] = {}; // only a user can give it
         execution.rules.push_back(std::move(grant));
     }
     end_execution(execution_id);

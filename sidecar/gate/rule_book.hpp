@@ -30,6 +30,8 @@ struct PolicyResult {
 
     // An allow that holds only once RuleBook::use() has taken one of the rule's uses.
     bool needs_use() const { return effect == protocol::Effect::allow && rule && rule->uses; }
+    // How a yes has to be confirmed.
+    std::optional<protocol::ConfirmationMeans> confirm() const { return rule ? rule->confirm : std::nullopt; }
 };
 
 // The holder of a grant of a session or an execution: an agent, by its client's number; none is a user.
@@ -65,9 +67,10 @@ class RuleBook {
     std::vector<protocol::Rule> review_rules(const RequestContext& context) const;
 
     // Adds rules of any source; those of stores are written first, all or none of a store. What is in `grantees`, by
-    // the rule's id, covers no other grantee. Throws Error{policy_unreadable} or {store_failed}; then none was added.
-    // Await it shielded.
-    Task<void> add(std::vector<protocol::Rule> rules, std::map<std::string, Grantee> grantees = {});
+    // the rule's id, covers no other grantee; `confirmed`: it covers what ask rules with confirm are about. Throws
+    // Error{policy_unreadable} or {store_failed}; then none was added. Await it shielded.
+    Task<void> add(std::vector<protocol::Rule> rules, std::map<std::string, Grantee> grantees = {},
+                   bool confirmed = false);
     // Adds a rule that the sidecar starts with, or that a user gives for as long as it runs.
     void configure(protocol::Rule rule) { configured_.push_back(std::move(rule)); }
     // Removes what configure() added, if it is still there.
@@ -96,6 +99,11 @@ class RuleBook {
         protocol::ApprovalMode mode;
         std::vector<protocol::Rule> rules;
     };
+    // What is known of a grant of a session or an execution.
+    struct Given {
+        Grantee to;
+        bool confirmed = false; // by a security key
+    };
     const Execution* running(const RequestContext& context) const;
     bool prompts_disabled(const RequestContext& context) const;
     Task<void> write(RuleStore* store, std::function<void(std::vector<protocol::Rule>&)> change);
@@ -103,6 +111,7 @@ class RuleBook {
     std::vector<const std::vector<protocol::Rule>*> rules_for(const RequestContext& context) const;
     template <class Wanted>
     std::vector<protocol::Rule> rules_where(const RequestContext& context, const Wanted& wanted) const;
+    int rank_of(const protocol::Rule& rule) const;
     bool applies_to(const protocol::Rule& rule, const RequestContext& context) const;
     void forget(const std::vector<protocol::Rule>& rules);
 
@@ -116,8 +125,8 @@ class RuleBook {
     std::map<std::string, std::vector<std::string>> from_settings_; // ids of these, by session
     std::map<std::string, protocol::ApprovalMode> last_modes_;      // by session: of the execution that began last
     std::map<std::string, Execution> executions_;
-    std::map<std::string, Grantee> grantees_; // by the id of a rule
-    Mutex writing_;                           // one store at a time
+    std::map<std::string, Given> given_; // by the id of a rule
+    Mutex writing_;                      // one store at a time
 };
 
 } // namespace cellgate::gate

@@ -10,6 +10,7 @@
 #include "session_events.hpp"
 #include "store/directories.hpp"
 #include "store/secrets.hpp"
+#include "touch_confirmer.hpp"
 #include "traced_connection.hpp"
 
 #include <fmt/format.h>
@@ -62,10 +63,11 @@ store::Secrets::Options secrets_options(const store::Directories& directories, c
 }
 
 gate::GateOptions gate_options(async::Loop& loop, const std::string& workspace, const store::Directories& directories,
-                               gate::Elicitor* elicitor, gate::RecordSink* record) {
+                               gate::Elicitor* elicitor, gate::Confirmer* confirmer, gate::RecordSink* record) {
     gate::GateOptions options;
     options.record = record;
     options.elicitor = elicitor;
+    options.confirmer = confirmer;
     options.root = workspace;
     options.policy_directory = directories.config + "/policy";
     options.run_blocking = run_blocking(loop);
@@ -101,6 +103,7 @@ struct Sidecar::Impl {
     SecretRecord secret_record;
     WorkspaceChanges changes;
     Stats stats;
+    TouchConfirmer confirmer;
     gate::Gate gate;
     ResultReview review;
     Elicitations elicitations;
@@ -133,8 +136,8 @@ Sidecar::Impl::Impl(async::Loop& loop_, SidecarOptions options)
       changes(
           loop.clock(), run_blocking(loop), changes_options(directories, workspace.path), activity,
           [this](const protocol::ChangesFoundParams& found) { clients.notify_users<protocol::ChangesFound>(found); }),
-      stats(loop.clock(), activity),
-      gate(loop.clock(), gate_options(loop, workspace.path, directories, &clients, &stats)),
+      stats(loop.clock(), activity), confirmer(loop, directories.runtime, workspace.path, workspace.environment),
+      gate(loop.clock(), gate_options(loop, workspace.path, directories, &clients, &confirmer, &stats)),
       review(gate, run_blocking(loop), clients), elicitations(loop.clock(), gate),
       network(egress::make_system_network(loop)),
       server_sandbox(loop, gate, *network, directories, workspace.path, workspace.environment,

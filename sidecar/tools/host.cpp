@@ -1,14 +1,13 @@
 #include "host.hpp"
 
 #include "async/process.hpp"
-#include "base/environment.hpp"
 #include "base/escape_unprintable.hpp"
 #include "base/hash.hpp"
 #include "base/json_codec.hpp"
-#include "base/paths.hpp"
 #include "base/sync.hpp"
 #include "base/unique_fd.hpp"
 #include "tools/config.hpp"
+#include "tools/host_program.hpp"
 #include "workspace_files.hpp"
 
 #include <fmt/format.h>
@@ -178,25 +177,6 @@ protocol::CallToolResult make_result(std::string_view text, std::optional<RawJso
     append_json_string(content, text);
     content += "}]";
     return {RawJson::checked(content), std::move(structured), is_error};
-}
-
-// Where a program of this name is in PATH. Neither its directory nor what it resolves to may be in the workspace,
-// whatever links there are; the directory is named as it really is, so that no link can be swapped.
-std::optional<std::string> find_host_program(const std::string& name, const Environment& environment,
-                                             const std::string& workspace) {
-    for (const std::string& entry : search_path(environment)) {
-        std::error_code error;
-        const fs::path directory = fs::canonical(entry, error);
-        if (name.empty() || error || is_within(directory.native(), workspace)) {
-            continue;
-        }
-        const fs::path program = directory / name;
-        const fs::path file = fs::canonical(program, error);
-        if (!error && !is_within(file.native(), workspace) && is_program(file)) {
-            return program.string();
-        }
-    }
-    return std::nullopt;
 }
 
 // A program that was started for a call: its output, until it ends.

@@ -203,6 +203,11 @@ class RuleReader {
             rule.expires_at = to_rfc3339(now_ + *span);
             return true;
         }
+        if (const std::string_view word = rest_.substr(0, rest_.find(' ')); word == "--touch") {
+            rest_.remove_prefix(word.size());
+            rule.confirm = protocol::ConfirmationMeans::touch;
+            return true;
+        }
         return false;
     }
 

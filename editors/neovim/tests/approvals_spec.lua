@@ -239,3 +239,38 @@ it("approvals: the sidecar explains why something is asked, from the bytes that 
   turn()
   equal(fake:asked("policy/explain")[1].params.action.argumentsText, '{"path":"a"}')
 end)
+
+it("approvals: a yes that a security key has to confirm says so, and a refusal leaves the question", function()
+  local fake = start()
+  local shown = {}
+  local before = vim.notify
+  vim.notify = function(words)
+    shown[#shown + 1] = words
+  end
+  fake.errors["approval/respond"] = {
+    code = 1029,
+    message = "the security key did not sign",
+    data = { kind = "notConfirmed", hint = "touch it" },
+  }
+  ask(fake, "a", { confirm = "touch" })
+  enter()
+  see(600)
+  type_keys("1")
+  equal(#answers(fake), 1)
+  equal(shown, { "cellgate: touch your security key…", "cellgate: the security key did not sign. touch it" })
+  equal(#require("cellgate.session").waiting(), 1)
+  fake.errors = {}
+  local item = require("cellgate.session").waiting()[1]
+  see(600)
+  equal(require("cellgate.approvals").deny({ item }, "no", 0), nil)
+  equal(#answers(fake), 2)
+  vim.notify = before
+  equal(#shown, 2)
+end)
+
+it("approvals: one with confirm is not answered with one without", function()
+  local fake = start()
+  ask(fake, "a")
+  ask(fake, "b", { confirm = "touch" })
+  equal(#require("cellgate.approvals").groups(), 2)
+end)

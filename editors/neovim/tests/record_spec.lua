@@ -360,3 +360,12 @@ it("record: output to an agent, and rules about it, are in words", function()
     "rule added: review gmail/*   in this workspace",
   })
 end)
+
+it("record: a rule with confirm, and an answer that was confirmed, say so", function()
+  local words = require("cellgate.policy_words")
+  local rule = { id = "r", effect = "ask", server = "gmail", tool = "send", confirm = "touch", source = "userStore" }
+  equal(words.rule(rule), "ask gmail/send, confirmed by a touch of a security key   always")
+  local past = vim.tbl_extend("force", decided, { confirmation = { means = "touch" } })
+  equal(words.decided_by(past), "allowed by a user, confirmed by a touch of a security key")
+  equal(words.decided_by(decided), "allowed by a user")
+end)

@@ -159,3 +159,25 @@ test("the tab opens when it is asked for and not by itself, and is one", async (
     panel.show();
     assert.equal(panels.length, 2);
 });
+
+test("a yes that a security key has to confirm says so, and can be given up; a no needs none", async () => {
+    const { ask, page, answers, touched, refuse } = pages();
+    const view = page();
+    for (const id of ["a", "b"]) ask(id, { confirm: "touch" });
+    ask("c");
+    await turn();
+    await view.connection.take({ type: "answer", nonce: view.last.nonce, ids: ["a"], decision: "deny" });
+    await turn();
+    await view.connection.take(answer(view.last.nonce, ["c"]));
+    await turn();
+    assert.deepEqual(touched(), [0, 0]);
+    refuse(new Error("the security key did not sign"));
+    await view.connection.take(answer(view.last.nonce, ["b"]));
+    assert.deepEqual(view.received.at(-1), { type: "refused", ids: ["b"], text: "the security key did not sign" });
+    assert.deepEqual(ids(view.last), ["b"]);
+    refuse(undefined);
+    await view.connection.take(answer(view.last.nonce, ["b"]));
+    await turn();
+    assert.deepEqual([touched(), ids(view.last)], [[2, 2], []]);
+    assert.deepEqual(answers.map(({ approvalIds }) => approvalIds), [["a"], ["c"], ["b"]]);
+});

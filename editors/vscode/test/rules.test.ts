@@ -20,6 +20,7 @@ test("a rule says what it covers", () => {
         [{ effect: "ask" }, "anything"],
         [{ effect: "ask", kind: "output" }, "output to agents"],
         [{ effect: "review", kind: "tool", server: "gmail" }, "any tool of gmail"],
+        [{ ...read, effect: "ask", confirm: "touch" }, "read_file of filesystem, confirmed by a touch of a security key"],
         [{ kind: "request", host: "api.example.org", methods: ["GET", "HEAD"], paths: ["/repos/**"] }, "GET, HEAD api.example.org/repos/**"],
         [{ kind: "request", host: "a.org", methods: ["POST"], paths: ["/x", "/y"], arguments: { "/q": { glob: "**m**" } } }, "POST a.org/x and /y with q like **m**"],
         [{ kind: "request", host: "a.org", server: "notes" }, "requests to a.org for notes"],
@@ -91,6 +92,21 @@ test("what was decided says by whom, and by which rule", () => {
         pastReason(past({ by: "user" }), now),
         "tool x of filesystem: allowed by a user: a\\u{202e}b. Now it would be allowed by the rule “allow any tool of filesystem” (In a session): a grant.",
     );
+});
+
+test("a confirmed answer names the key, as ssh-keygen prints it", () => {
+    // Of an ed25519-sk key: `ssh-keygen -l` prints this fingerprint.
+    const publicKey = "sk-ssh-ed25519@openssh.com AAAAGnNrLXNzaC1lZDI1NTE5QG9wZW5zc2guY29tAAAAILC+zsAZdhpPM2vWVKBauZsUZ5Z3/qJfmDmBSxPqsr9OAAAABHNzaDo=";
+    const past: PastDecision = {
+        number: 1,
+        decidedAt: "2026-01-05T09:31:00Z",
+        decision: "allow",
+        by: "user",
+        reason: "yes",
+        display: ["tool send of gmail"],
+        confirmation: { means: "touch", text: "cellgate approval\n", publicKey, signature: "-----BEGIN SSH SIGNATURE-----" },
+    };
+    assert.equal(pastText(past), "allowed by a user, confirmed by a touch of a security key (SHA256:c4h/vuI3jANJt3D1RoSJ8IiK33Ca7zkcM0Gr6GlgAdw)");
 });
 
 test("a new rule's preview counts what it covers", () => {

@@ -150,6 +150,7 @@ struct Fixture {
         options.policy_directory = policy.string();
         options.run_blocking = worker.run_blocking();
         options.elicitor = elicitor;
+        options.confirmer = confirmer;
         options.record = record;
         gate = std::make_unique<gate::Gate>(clock, options);
     }
@@ -246,6 +247,7 @@ struct Fixture {
     Worker worker;
     User user;
     gate::Elicitor* elicitor = nullptr;
+    gate::Confirmer* confirmer = nullptr;
     gate::RecordSink* record = nullptr;
     TaskScope calls;
     std::unique_ptr<gate::Gate> gate;

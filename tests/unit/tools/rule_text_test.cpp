@@ -189,6 +189,11 @@ TEST_CASE("every kind of rule has a short form") {
     CHECK(to_json(parse_rule("allow output --uses 3")) == R"({"effect":"allow","kind":"output","uses":3})");
     CHECK(to_json(parse_rule("allow output/list")) ==
           R"({"effect":"allow","kind":"tool","server":"output","tool":"list"})");
+    CHECK(to_json(parse_rule("ask gmail/send to=ada --touch")) ==
+          R"({"effect":"ask","kind":"tool","server":"gmail","tool":"send",)"
+          R"("arguments":{"/to":{"equals":"ada"}},"confirm":"touch"})");
+    CHECK(parse_rule("ask request a.org POST --touch --expires 90m").confirm);
+    CHECK(!parse_rule("ask gmail/send --touch=1").confirm); // an argument of that name
     for (const char* text : {"", "deny", "forbid fs/read", "ask output gmail", "deny fs", "ask notes/add n=less:x",
                              "ask notes/add n=in:x", "ask notes/add n=in:[1"}) {
         CAPTURE(text);

@@ -116,6 +116,7 @@ local function key_of(item)
     approval.action.server or "",
     approval.action.tool or "",
     table.concat(approval.definitionChanges or {}, "\n"),
+    approval.confirm or "",
     ungrouped[approval.approvalId] and approval.approvalId or "",
   }
   -- Where the rule for a folder differs, a call names another folder: it is not answered with the others.
@@ -267,6 +268,12 @@ local function respond(items, answer, done)
     return item.approval.approvalId
   end, items)
   local params = vim.tbl_extend("force", { approvalIds = ids }, answer)
+  local confirms = vim.iter(items):any(function(item)
+    return item.approval.confirm ~= nil
+  end)
+  if answer.decision == "allow" and confirms then
+    notify.show("touch your security key…")
+  end
   items[1].session:request("approval/respond", params, done or function(problem)
     if problem then
       notify.show(rpc.describe(problem), vim.log.levels.WARN)

@@ -71,7 +71,8 @@ function M.rule(rule)
   if rule.payloadHash then
     what[#what + 1] = "exactly one payload"
   end
-  words[#words + 1] = #what > 0 and table.concat(what, " ") or "everything"
+  words[#words + 1] = (#what > 0 and table.concat(what, " ") or "everything")
+    .. (rule.confirm and ", confirmed by a touch of a security key" or "")
   local lives = {
     default = "built in",
     user = "from your settings",
@@ -93,7 +94,9 @@ end
 function M.decided_by(past)
   local by = {
     rule = past.rule and past.rule.effect == past.decision and "by a rule" or "without a question",
-    user = "by a user" .. (past.rule and ", with a rule" or ""),
+    user = "by a user"
+      .. (past.rule and ", with a rule" or "")
+      .. (past.confirmation and ", confirmed by a touch of a security key" or ""),
     cancelled = "as the call was given up",
     noClient = "as no user was there to answer",
     elicitation = "at the agent's own program",

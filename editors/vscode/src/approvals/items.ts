@@ -75,11 +75,11 @@ function cardOf(id: string, { sessionId, executionId, agent }: Caller, execution
     return { key: `approval ${id}`, title: "cellgate", agent: by, code: false };
 }
 
-/** Calls share a block when they are of the same definition of one tool, changed in the same way, for the same agent or user. */
-function groupOf({ approvalId, action, definitionChanges, agent }: Approval): string {
+/** Calls share a block when they are of the same definition of one tool, changed in the same way, for the same agent or user, confirmed in the same way. */
+function groupOf({ approvalId, action, definitionChanges, agent, confirm }: Approval): string {
     const { kind, server, tool, serverIdentity, toolIdentity } = action;
     if (action.argumentsText === undefined) return approvalId;
-    return JSON.stringify([kind, server, tool, serverIdentity, toolIdentity, definitionChanges, agent]);
+    return JSON.stringify([kind, server, tool, serverIdentity, toolIdentity, definitionChanges, agent, confirm]);
 }
 
 function hintLines({ title, description, readOnlyHint, destructiveHint, idempotentHint, openWorldHint }: Hints): string[] {

@@ -4,7 +4,7 @@
 import { randomUUID } from "node:crypto";
 import type { Disposable } from "vscode-jsonrpc/node";
 import { textOf } from "../client/errors";
-import type { Approval, Elicitation } from "../protocol/messages";
+import type { Approval, ApprovalRespondParams, Elicitation } from "../protocol/messages";
 import { answerOf, type PageState } from "./answer";
 import { endText, isElicitation } from "./elicitations";
 import { pageIdOf } from "./items";
@@ -86,7 +86,7 @@ export class PageConnection implements Disposable {
         const ids = message.type === "answer" ? message.ids : [message.id];
         try {
             if (message.type === "answer") {
-                await this.host.waiting.approvals.respond(answerOf(message, this.pageState));
+                await this.respond(answerOf(message, this.pageState));
             } else if (message.type === "reply") {
                 await this.host.waiting.elicitations.respond(replyOf(message, this.pageState));
             } else if (message.type === "openPage") {
@@ -98,6 +98,11 @@ export class PageConnection implements Disposable {
         } catch (error) {
             this.post({ type: "refused", ids, text: textOf(error) });
         }
+    }
+
+    private respond(params: ApprovalRespondParams): Promise<void> {
+        const { approvals } = this.host.waiting;
+        return approvals.needsTouch(params) ? this.host.touch((token) => approvals.respond(params, token)) : approvals.respond(params);
     }
 
     /** What answers nothing. */

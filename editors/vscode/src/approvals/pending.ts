@@ -1,5 +1,6 @@
 // `Pending` is the list of actions that wait for a user's approval.
 
+import type { CancellationToken } from "vscode-jsonrpc/node";
 import type { Sidecar } from "../client/sidecar";
 import type { ApprovalResolvedParams, ApprovalRespondParams } from "../protocol/messages";
 import { WaitingList } from "./waitingList";
@@ -9,8 +10,13 @@ export class Pending extends WaitingList<"approval/requested", "approval/resolve
         super(sidecar, "approval/requested", "approval/resolved", ({ approvalId }) => approvalId);
     }
 
-    async respond(params: ApprovalRespondParams): Promise<void> {
-        await this.answer(params.approvalIds, () => this.sidecar.request("approval/respond", params));
+    async respond(params: ApprovalRespondParams, token?: CancellationToken): Promise<void> {
+        await this.answer(params.approvalIds, () => this.sidecar.request("approval/respond", params, token));
+    }
+
+    /** Whether a security key has to confirm this answer. */
+    needsTouch({ decision, approvalIds }: ApprovalRespondParams): boolean {
+        return decision === "allow" && approvalIds.some((id) => this.get(id)?.confirm === "touch");
     }
 }
 

@@ -4,6 +4,7 @@
 import * as vscode from "vscode";
 import type { Cellgate } from "../cellgate";
 import { openInBrowser } from "../browser";
+import { showCancellableProgress } from "../notices";
 import type { Approval } from "../protocol/messages";
 import { documentName, documentUri } from "../uris";
 import type { CodeDocuments } from "./code";
@@ -25,6 +26,8 @@ export interface ViewHost {
     /** Opens a page in the browser; whether the user let it be opened. */
     openPage(url: string): Promise<boolean>;
     copy(text: string): Promise<void>;
+    /** Says that the user's security key waits for a touch, until `work` is done or the user gives up. */
+    touch(work: (token: vscode.CancellationToken) => Promise<void>): Promise<void>;
     /** Shows the page as an editor tab. */
     openEditor(): Promise<void>;
     connected(): boolean;
@@ -61,6 +64,9 @@ export function viewHost({ waiting, sidecar, executions }: Cellgate, sources: So
         openPage: openInBrowser,
         async copy(text) {
             await vscode.env.clipboard.writeText(text);
+        },
+        async touch(work) {
+            await showCancellableProgress("cellgate: touch your security key…", (_, token) => work(token));
         },
         async openEditor() {
             await vscode.commands.executeCommand("cellgate.openApprovals");

@@ -1,7 +1,8 @@
 // These functions describe rules and decisions to the user.
 
+import { createHash } from "node:crypto";
 import { decisionText } from "../approvals/pending";
-import type { Action, ArgumentMatchers, PastDecision, PolicyExplainResult, PolicyPreviewResult, Rule, RuleSpec } from "../protocol/messages";
+import type { Action, ArgumentMatchers, Confirmation, PastDecision, PolicyExplainResult, PolicyPreviewResult, Rule, RuleSpec } from "../protocol/messages";
 import { escapeUnprintable, plain } from "../text";
 
 type Source = Rule["source"];
@@ -19,6 +20,10 @@ export const sources: readonly { source: Source; title: string; until: string }[
 
 /** What it covers. */
 export function ruleText(rule: RuleSpec & Pick<Rule, "payloadHash">): string {
+    return `${coveredText(rule)}${rule.confirm === undefined ? "" : ", confirmed by a touch of a security key"}`;
+}
+
+function coveredText(rule: RuleSpec & Pick<Rule, "payloadHash">): string {
     const { kind, server, tool, host, protocol, payloadHash } = rule;
     const exact = payloadHash === undefined ? "" : " (exactly one payload)";
     const args = argumentsText(rule.arguments);
@@ -92,16 +97,23 @@ export function explanationText({ effect, reason, rule }: PolicyExplainResult): 
 }
 
 /** How it was decided, in a few words. */
-export function pastText({ decision, by, rule }: PastDecision): string {
+export function pastText({ decision, by, rule, confirmation }: PastDecision): string {
     const verdict = decision === "allow" ? "allowed" : "denied";
     switch (by) {
         case "rule":
             return rule?.effect === decision ? `${verdict} by a rule: ${titleOf(rule)}` : `${verdict} without a question`;
         case "user":
-            return `${verdict} by a user${rule ? `, with a rule: ${titleOf(rule)}` : ""}`;
+            return `${verdict} by a user${rule ? `, with a rule: ${titleOf(rule)}` : ""}${confirmation ? `, ${confirmationText(confirmation)}` : ""}`;
         default:
             return decisionText({ how: { decision, by }, here: false });
     }
+}
+
+/** The fingerprint is as `ssh-keygen -l` prints it. */
+function confirmationText({ publicKey }: Confirmation): string {
+    const key = Buffer.from(publicKey.split(" ")[1] ?? "", "base64");
+    const fingerprint = createHash("sha256").update(key).digest("base64").replace(/=+$/, "");
+    return `confirmed by a touch of a security key (SHA256:${fingerprint})`;
 }
 
 /** What became of it; nothing of what was denied. */

@@ -54,7 +54,8 @@ struct Decision {
     bool edited = false;
     std::string reason; // in words; the code sees it when it is denied
     protocol::ResolvedBy by = protocol::ResolvedBy::rule;
-    std::optional<protocol::Rule> rule; // the rule that decided, or that the answer made
+    std::optional<protocol::Rule> rule;                 // the rule that decided, or that the answer made
+    std::optional<protocol::Confirmation> confirmation; // of the answer
 };
 
 } // namespace cellgate::gate

@@ -3,7 +3,8 @@
 // what the `Decision` holds, nothing else. Users are attached as `ApprovalClient`s and answer by respond(). The gate
 // guarantees:
 //
-//   - the order: deny rule > grant of this execution or session > ask rule > allow rule or stored grant > ask;
+//   - the order: deny rule > grant of this execution or session > ask rule > allow rule or stored grant > ask; an ask
+//     rule with confirm also comes before the grants that were not confirmed, and no yes to it counts without;
 //   - an answer without a rule covers exactly the payload that was shown; an answer with a rule covers what the rule
 //     covers, bound to the identities of the tool server and of the tool's definition: a change voids it;
 //   - starting a program, installs, network connections, and what writes or runs something on the host are
@@ -59,6 +60,15 @@ struct Elicitor {
     ~Elicitor() = default;
 };
 
+// Has the user of this machine confirm an answer, which `text` says.
+struct Confirmer {
+    // Throws Error{not_confirmed} with a reason for people. Cancelling gives up.
+    virtual Task<protocol::Confirmation> confirm(std::string text) = 0;
+
+  protected:
+    ~Confirmer() = default;
+};
+
 // An execution that starts to run, and its grants. Mode `allow` is recorded as a grant of the execution, which covers
 // everything but starting a tool server; only a user may choose it, which the caller has checked. `hosts` are
 // HostPatterns (base/host.hpp) that it may connect to, each a grant too.
@@ -71,10 +81,11 @@ struct ExecutionGrants {
 };
 
 struct GateOptions {
-    std::string root;             // the workspace, for paths in rules
-    std::string policy_directory; // outside `root`; made when something is first stored
-    Elicitor* elicitor = nullptr; // stays as long as the gate
-    RecordSink* record = nullptr; // likewise; receives what the gate's own history receives
+    std::string root;               // the workspace, for paths in rules
+    std::string policy_directory;   // outside `root`; made when something is first stored
+    Elicitor* elicitor = nullptr;   // stays as long as the gate
+    Confirmer* confirmer = nullptr; // likewise; without one, no yes that has to be confirmed is
+    RecordSink* record = nullptr;   // likewise; receives what the gate's own history receives
     RunBlocking run_blocking;
 };
 
@@ -134,8 +145,8 @@ class Gate {
     void detach(ApprovalClient& client, Duration linger);
 
     // Returns when the answer is in force; a stored rule is on the disk then. Throws Error: approval_resolved,
-    // approval_not_found, edit_invalid, rule_invalid, policy_unreadable, store_failed, invalid_params; then no approval
-    // was answered.
+    // approval_not_found, edit_invalid, rule_invalid, policy_unreadable, store_failed, not_confirmed, invalid_params;
+    // then no approval was answered. While it is being confirmed, other answers count. Cancelling gives that up.
     Task<void> respond(protocol::ApprovalRespondParams params);
 
     // Adds a rule that the sidecar starts with: built in, or from the command line. A tool server that a user gave is

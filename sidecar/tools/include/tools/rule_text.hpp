@@ -31,7 +31,8 @@ inline constexpr const char* rule_help = R"(RULE
   request HOST METHODS PATH    requests of HTTP: request api.github.com GET,HEAD /repos/**. All but HOST may be left
                                out; conditions as above are on a body of JSON. read-only in place of METHODS is
                                GET,HEAD; git-fetch is what git fetch needs, and PATH then a repository
-  Behind it, --uses 10 makes it end after ten calls that it allowed, --expires 12h after that time.
+  Behind it, --uses 10 makes it end after ten calls that it allowed, --expires 12h after that time; --touch behind an
+  ask rule wants each yes confirmed by a touch of your security key.
   What holds spaces, quotes or braces is written as a JSON string, names too:
     --allow 'filesystem/read_file path=under:"my data"'
     --allow 'notes/add title="two words" tags=["a","b"] limit=10')";

@@ -124,7 +124,7 @@ class Review(ReviewTest):
         self.user.deny(self.user.waiting()[0])
         self.assert_withheld(agent, later.result())
         self.user.request("session/restart", {"sessionId": "default"})
-        self.assertEqual(agent.run("print('anew')").text(), "anew\n")
+        self.assertEqual(agent.run("print('again')").text(), "again\n")
         for method in ("output/read", "record/query"):
             self.assertEqual(self.error_of(agent, method, {"executionId": cell.id}).code, DENIED)
         self.assertNotIn(self.phrase, agent.heard)

@@ -6,7 +6,7 @@
 // A session's mark ends with its kernel; what was withheld stays withheld unless a rule allows the output of agents.
 
 #include "base/run_blocking.hpp"
-#include "client.hpp"
+#include "client_hub.hpp"
 #include "gate/gate.hpp"
 #include "session/execution.hpp"
 
@@ -18,8 +18,6 @@
 #include <string>
 
 namespace cellgate::service {
-
-class ClientHub;
 
 class ResultReview {
   public:

@@ -45,7 +45,8 @@ gate::Request output_request(const session::Execution& execution, const std::opt
 
 std::string names_of(const std::set<std::string>& tools) {
     constexpr std::size_t max_named = 10;
-    const std::vector<std::string> named(tools.begin(), std::next(tools.begin(), std::min(tools.size(), max_named)));
+    std::vector<std::string> named(tools.begin(), tools.end());
+    named.resize(std::min(named.size(), max_named));
     return fmt::format("{}{}", fmt::join(named, ", "), tools.size() > max_named ? " and others" : "");
 }
 

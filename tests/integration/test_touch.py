@@ -13,7 +13,8 @@ from processes import wait_until
 from tools_testing import ECHO, fixture_server
 from workspaces import SYSTEM_PATH
 
-PROVIDER = "/usr/lib/openssh/regress/misc/sk-dummy/sk-dummy.so"  # Debian's openssh-tests
+# Of Debian's openssh-tests, where ./dev unpacks it.
+PROVIDER = str(Path(__file__).resolve().parents[2] / "build/openssh-tests/usr/lib/openssh/regress/misc/sk-dummy/sk-dummy.so")
 RULE = {"effect": "ask", "kind": "tool", "server": "fix", "tool": "tool-1", "confirm": "touch"}
 NOT_CONFIRMED, RESOLVED, CANCELLED = 1029, 1010, -32800
 

@@ -28,6 +28,7 @@ class Machine:
         self.bin.mkdir()
         (self.folder / "tree").mkdir()
         shutil.copy(ROOT / "dev", self.folder / "tree" / "dev")
+        (self.folder / "tree/build/openssh-tests/usr").mkdir(parents=True)  # what is unpacked is there
         self.log = self.folder / "log"
         self.log.touch()
         self.state = self.folder / "installed"

@@ -18,6 +18,7 @@ constexpr Duration lookup_limit = std::chrono::seconds(20);
 constexpr Duration connect_limit = std::chrono::seconds(15); // for one address
 // Of one session. A resolver that does not answer occupies a thread for each lookup, also after the caller gave up.
 constexpr int max_lookups = 4;
+constexpr std::size_t max_distrusted = 256;
 
 // The request and its origin: an answer covers only requests with the same key.
 std::string key_of(const gate::Request& request) {
@@ -132,6 +133,9 @@ Task<std::unique_ptr<async::SocketStream>> Connector::accept_tls(std::unique_ptr
         co_return std::move(accepted);
     } catch (const tls::HandshakeFailed& failed) {
         if (failed.distrusted) {
+            if (distrusted_.size() >= max_distrusted) { // code can name as many programs as it likes
+                distrusted_.clear();
+            }
             distrusted_.insert(client_of(request_for(endpoint, source)));
             if (options_.on_distrusted) {
                 options_.on_distrusted(endpoint);

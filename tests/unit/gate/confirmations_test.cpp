@@ -278,16 +278,7 @@ TEST_CASE("an answer whose request is cancelled gives the key up, and the questi
 }
 
 TEST_CASE("the user of an agent's own program is not asked about what has to be confirmed") {
-    struct Program final : gate::Elicitor {
-        bool can_elicit(const gate::Request&) const override { return true; }
-        Task<protocol::ApprovalElicitResult> elicit(gate::Agent, protocol::Approval, bool) override {
-            ++asked;
-            protocol::ApprovalElicitResult yes;
-            yes.decision = Verdict::allow;
-            co_return yes;
-        }
-        int asked = 0;
-    } program;
+    AgreeingProgram program;
     Key key;
     Fixture fixture;
     fixture.elicitor = &program;

@@ -337,4 +337,16 @@ inline void write_text(const std::filesystem::path& path, const std::string& tex
     std::ofstream(path, std::ios::binary) << text;
 }
 
+// The user of an agent's program, who would say yes.
+struct AgreeingProgram final : gate::Elicitor {
+    bool can_elicit(const gate::Request&) const override { return true; }
+    Task<protocol::ApprovalElicitResult> elicit(gate::Agent, protocol::Approval, bool) override {
+        ++asked;
+        protocol::ApprovalElicitResult yes;
+        yes.decision = Verdict::allow;
+        co_return yes;
+    }
+    int asked = 0;
+};
+
 } // namespace gate_fixture

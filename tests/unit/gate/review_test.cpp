@@ -42,18 +42,6 @@ std::vector<std::string> labels(const protocol::Approval& approval) {
 
 using Labels = std::vector<std::string>;
 
-// The user of an agent's program, who would say yes.
-struct Program final : gate::Elicitor {
-    bool can_elicit(const gate::Request&) const override { return true; }
-    Task<protocol::ApprovalElicitResult> elicit(gate::Agent, protocol::Approval, bool) override {
-        ++asked;
-        protocol::ApprovalElicitResult yes;
-        yes.decision = Verdict::allow;
-        co_return yes;
-    }
-    int asked = 0;
-};
-
 } // namespace
 
 TEST_CASE("a review rule decides nothing, and covers what its conditions cover") {
@@ -153,7 +141,7 @@ TEST_CASE("a rule with a number of uses allows so many outputs, each at its end"
 }
 
 TEST_CASE("without an approver output is denied at once, and not shown in the agent's program") {
-    Program program;
+    AgreeingProgram program;
     Fixture fixture;
     fixture.elicitor = &program;
     fixture.restart();

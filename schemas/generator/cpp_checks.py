@@ -39,6 +39,7 @@ CONDITIONS_CHECKED_ELSEWHERE = {
     "ApprovalRespondParams",  # gate/answers.cpp: an edit answers one approval
     "PackagesInstallParams",  # packages/requirements.cpp, whose grammar is pip's
     "PolicyAddParams",  # gate/policy_engine.cpp: what each scope needs
+    "SecretDeleteParams", "SecretSetParams",  # service/handlers_secrets.cpp: what a secret of a session needs
 }
 FIELDS_CHECKED_ELSEWHERE = {
     ("InitializationOptions", "mcpServers"),  # with their configurations

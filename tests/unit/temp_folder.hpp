@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <stdlib.h>
 #include <string>
+#include <string_view>
 
 namespace cellgate {
 
@@ -22,6 +23,8 @@ struct TempFolder {
         std::error_code ignored;
         std::filesystem::remove_all(path, ignored);
     }
+
+    std::string at(std::string_view name) const { return path / name; }
 
     std::filesystem::path path;
 };

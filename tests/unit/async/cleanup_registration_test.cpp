@@ -1,5 +1,6 @@
 #include "async/cleanup_registration.hpp"
 #include "helpers.hpp"
+#include "temp_folder.hpp"
 
 #include <doctest/doctest.h>
 
@@ -106,12 +107,12 @@ void fill(const std::string& folder, const std::string& outside) {
 } // namespace
 
 TEST_CASE("the folder of a process that is killed is removed, whatever is in it, and nothing else") {
-    const TemporaryDirectory directory;
-    const std::string outside = directory.path("outside");
+    const TempFolder directory;
+    const std::string outside = directory.at("outside");
     fs::create_directory(outside);
     std::ofstream(outside + "/kept") << "x";
-    const std::string folder = directory.path("folder");
-    const std::string other = directory.path("other");
+    const std::string folder = directory.at("folder");
+    const std::string other = directory.at("other");
     Maker maker("cleanup", folder);
     Maker control("no-cleanup", other);
     fill(folder, outside);
@@ -124,16 +125,16 @@ TEST_CASE("the folder of a process that is killed is removed, whatever is in it,
 }
 
 TEST_CASE("what is exchanged for a link is not followed") {
-    const TemporaryDirectory directory;
-    const std::string outside = directory.path("outside");
+    const TempFolder directory;
+    const std::string outside = directory.at("outside");
     fs::create_directory(outside);
     std::ofstream(outside + "/kept") << "x";
-    const std::string folder = directory.path("folder");
-    const std::string sibling = directory.path("sibling");
+    const std::string folder = directory.at("folder");
+    const std::string sibling = directory.at("sibling");
     {
         Maker maker("cleanup", folder);
         Maker last("cleanup", sibling);
-        fs::rename(folder, directory.path("moved"));
+        fs::rename(folder, directory.at("moved"));
         fs::create_directory_symlink(outside, folder);
         maker.kill();
     }
@@ -143,9 +144,9 @@ TEST_CASE("what is exchanged for a link is not followed") {
 }
 
 TEST_CASE("a locked folder stays until it is unlocked") {
-    const TemporaryDirectory directory;
-    const std::string held = directory.path("held");
-    const std::string free = directory.path("free");
+    const TempFolder directory;
+    const std::string held = directory.at("held");
+    const std::string free = directory.at("free");
     Maker maker("cleanup", held);
     const int fd = ::open(held.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     REQUIRE(::flock(fd, LOCK_EX) == 0);
@@ -159,8 +160,8 @@ TEST_CASE("a locked folder stays until it is unlocked") {
 }
 
 TEST_CASE("what its maker lets go of is removed while the maker lives") {
-    const TemporaryDirectory directory;
-    const std::string folder = directory.path("folder");
+    const TempFolder directory;
+    const std::string folder = directory.at("folder");
     {
         const CleanupRegistration registration(CleanupKind::folder, folder);
         fs::create_directory(folder);
@@ -170,17 +171,20 @@ TEST_CASE("what its maker lets go of is removed while the maker lives") {
 }
 
 TEST_CASE("another process clears up where the first was killed") {
-    const TemporaryDirectory directory;
-    const CleanupRegistration kept(CleanupKind::folder, directory.path("kept"));
-    fs::create_directory(directory.path("kept"));
-    const int first = janitor();
-    REQUIRE(first > 0);
-    ::kill(first, SIGKILL);
-    REQUIRE(wait_for_end(first));
+    const TempFolder directory;
     {
-        const CleanupRegistration registration(CleanupKind::folder, directory.path("folder"));
-        fs::create_directory(directory.path("folder"));
+        const CleanupRegistration kept(CleanupKind::folder, directory.at("kept"));
+        fs::create_directory(directory.at("kept"));
+        const int first = janitor();
+        REQUIRE(first > 0);
+        ::kill(first, SIGKILL);
+        REQUIRE(wait_for_end(first));
+        {
+            const CleanupRegistration registration(CleanupKind::folder, directory.at("folder"));
+            fs::create_directory(directory.at("folder"));
+        }
+        CHECK(becomes_absent(directory.at("folder")));
+        CHECK(fs::exists(directory.at("kept")));
     }
-    CHECK(becomes_absent(directory.path("folder")));
-    CHECK(fs::exists(directory.path("kept")));
+    CHECK(becomes_absent(directory.at("kept")));
 }

@@ -49,16 +49,6 @@ Task<std::string> read_all(ByteStream* stream) {
     }
 }
 
-TemporaryDirectory::TemporaryDirectory() : path_("/tmp/cellgate-test-XXXXXX") {
-    if (::mkdtemp(path_.data()) == nullptr) {
-        throw std::runtime_error("mkdtemp");
-    }
-}
-
-TemporaryDirectory::~TemporaryDirectory() {
-    std::filesystem::remove_all(path_);
-}
-
 std::string new_mark() {
     return "MARK=" + random_id();
 }

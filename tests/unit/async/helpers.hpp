@@ -1,6 +1,5 @@
 #pragma once
-// `TemporaryDirectory` is a directory for one test; `marked_processes` finds processes by a mark in their environment,
-// wherever they have moved.
+// `marked_processes` finds processes by a mark in their environment, wherever they have moved; `shell` is a command line.
 
 #include "async/process.hpp"
 #include "base/byte_stream.hpp"
@@ -12,16 +11,6 @@
 namespace cellgate::async {
 
 Task<std::string> read_all(ByteStream* stream);
-
-class TemporaryDirectory {
-  public:
-    TemporaryDirectory();
-    ~TemporaryDirectory();
-    std::string path(const std::string& name) const { return path_ + "/" + name; }
-
-  private:
-    std::string path_;
-};
 
 // A value of the variable MARK that no other process has.
 std::string new_mark();

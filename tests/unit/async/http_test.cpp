@@ -1,5 +1,6 @@
 #include "async/http.hpp"
 #include "helpers.hpp"
+#include "temp_folder.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -264,9 +265,9 @@ TEST_CASE("what would break a request is refused, and what is given up ends at t
 }
 
 TEST_CASE("a certificate that no authority signed is refused, unless the user trusts it") {
-    TemporaryDirectory folder;
-    const std::string certificate = folder.path("certificate");
-    const std::string key = folder.path("key");
+    TempFolder folder;
+    const std::string certificate = folder.at("certificate");
+    const std::string key = folder.at("key");
     const std::string make =
         fmt::format("openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 "
                     "-subj /CN=here -addext subjectAltName=IP:127.0.0.1 -out {} -keyout {} 2>/dev/null",

@@ -1,5 +1,6 @@
 #include "async/process.hpp"
 #include "helpers.hpp"
+#include "temp_folder.hpp"
 
 #include <doctest/doctest.h>
 
@@ -227,50 +228,50 @@ TEST_CASE("ending one child leaves the other running") {
 }
 
 TEST_CASE("a program that cannot start is an error that says why") {
-    const TemporaryDirectory directory;
-    std::ofstream(directory.path("script")) << "#!/bin/sh\n";
+    const TempFolder directory;
+    std::ofstream(directory.at("script")) << "#!/bin/sh\n";
     Command command = shell("");
     command.argv = {"no-such-program-here"};
     CHECK(why_not(command) == "cannot start no-such-program-here: No such file or directory");
     command.argv = {"/no/such/program"};
     CHECK(why_not(command) == "cannot start /no/such/program: No such file or directory");
-    command.argv = {directory.path("script")};
-    CHECK(why_not(command) == "cannot start " + directory.path("script") + ": Permission denied");
+    command.argv = {directory.at("script")};
+    CHECK(why_not(command) == "cannot start " + directory.at("script") + ": Permission denied");
     command.argv = {"/tmp"};
     CHECK(why_not(command) == "cannot start /tmp: Permission denied");
     command.argv = {"sh"};
-    command.cwd = directory.path("missing");
-    CHECK(why_not(command) == "cannot start sh: " + directory.path("missing") + ": No such file or directory");
+    command.cwd = directory.at("missing");
+    CHECK(why_not(command) == "cannot start sh: " + directory.at("missing") + ": No such file or directory");
     command.argv = {};
     CHECK(why_not(command).find("expected a program's name") != std::string::npos);
 }
 
 TEST_CASE("a program is looked up in the PATH that the child gets, from where it starts") {
-    const TemporaryDirectory directory;
-    std::filesystem::create_directory(directory.path("bin"));
-    std::ofstream(directory.path("bin/hello")) << "#!/bin/sh\necho hello\n";
-    ::chmod(directory.path("bin/hello").c_str(), 0700);
+    const TempFolder directory;
+    std::filesystem::create_directory(directory.at("bin"));
+    std::ofstream(directory.at("bin/hello")) << "#!/bin/sh\necho hello\n";
+    ::chmod(directory.at("bin/hello").c_str(), 0700);
     Command command;
     command.argv = {"hello"};
     CHECK(why_not(command) == "cannot start hello: No such file or directory");
-    command.environment["PATH"] = "/nowhere:" + directory.path("bin");
+    command.environment["PATH"] = "/nowhere:" + directory.at("bin");
     CHECK(run(command).output == "hello\n");
     command.environment["PATH"] = "bin";
-    command.cwd = directory.path("");
+    command.cwd = directory.at("");
     CHECK(run(command).output == "hello\n");
     command.argv = {"bin/hello"};
     CHECK(run(command).output == "hello\n");
 }
 
 TEST_CASE("a program whose interpreter is missing ends with 127 and a line that says so") {
-    const TemporaryDirectory directory;
-    std::ofstream(directory.path("script")) << "#!/no/such/interpreter\n";
-    ::chmod(directory.path("script").c_str(), 0700);
+    const TempFolder directory;
+    std::ofstream(directory.at("script")) << "#!/no/such/interpreter\n";
+    ::chmod(directory.at("script").c_str(), 0700);
     Command command;
-    command.argv = {directory.path("script")};
+    command.argv = {directory.at("script")};
     const Result result = run(command);
     CHECK(result.status.code == 127);
-    CHECK(result.errors == "cellgate: cannot start " + directory.path("script") + ": No such file or directory\n");
+    CHECK(result.errors == "cellgate: cannot start " + directory.at("script") + ": No such file or directory\n");
 }
 
 TEST_CASE("a text that would end early never starts a program") {

@@ -1,6 +1,7 @@
 #include "async/stream.hpp"
 #include "base/log.hpp"
 #include "helpers.hpp"
+#include "temp_folder.hpp"
 
 #include <doctest/doctest.h>
 
@@ -301,10 +302,10 @@ TEST_CASE("writing after the other side has gone neither fails nor waits nor kee
 }
 
 TEST_CASE("files and devices are streams too, and closing flushes") {
-    const TemporaryDirectory directory;
+    const TempFolder directory;
     Loop loop;
-    loop.run(through_files(&loop, directory.path("")));
-    std::ifstream file(directory.path("file"));
+    loop.run(through_files(&loop, directory.at("")));
+    std::ifstream file(directory.at("file"));
     const std::string all{std::istreambuf_iterator<char>(file), {}};
     CHECK(all.ends_with("99999last"));
 }
@@ -331,11 +332,11 @@ TEST_CASE("stdin and stdout as pipes, and their sharers keep blocking descriptor
 }
 
 TEST_CASE("stdin and stdout as files and devices") {
-    const TemporaryDirectory directory;
-    std::ofstream(directory.path("in")) << "from a file";
-    const std::string script = std::string(ASYNC_FIXTURE) + " copy < " + directory.path("in") + " > " +
-                               directory.path("out") + "; cat " + directory.path("out") + "; " + ASYNC_FIXTURE +
-                               " copy < /dev/null; " + ASYNC_FIXTURE + " copy < " + directory.path("in") +
+    const TempFolder directory;
+    std::ofstream(directory.at("in")) << "from a file";
+    const std::string script = std::string(ASYNC_FIXTURE) + " copy < " + directory.at("in") + " > " +
+                               directory.at("out") + "; cat " + directory.at("out") + "; " + ASYNC_FIXTURE +
+                               " copy < /dev/null; " + ASYNC_FIXTURE + " copy < " + directory.at("in") +
                                " > /dev/null; " + ASYNC_FIXTURE + " copy <&- ";
     std::string output;
     std::string errors;

@@ -1,5 +1,6 @@
 #include "async/stream.hpp"
 #include "helpers.hpp"
+#include "temp_folder.hpp"
 
 #include <doctest/doctest.h>
 
@@ -129,20 +130,20 @@ Task<void> ask_and_say_no_more(Loop* loop, std::string path) {
 } // namespace
 
 TEST_CASE("who connects knows who listens, and still reads after the end of what it says") {
-    const TemporaryDirectory directory;
+    const TempFolder directory;
     Loop loop;
-    loop.run(ask_and_say_no_more(&loop, directory.path("socket")));
+    loop.run(ask_and_say_no_more(&loop, directory.at("socket")));
 }
 
 TEST_CASE("a listening socket is its owner's alone, serves many, and is removed when it closes") {
-    const TemporaryDirectory directory;
+    const TempFolder directory;
     Loop loop;
-    loop.run(many_connections(&loop, directory.path("socket")));
+    loop.run(many_connections(&loop, directory.at("socket")));
 }
 
 TEST_CASE("who connects while the listener's backlog is full waits for a place") {
-    const TemporaryDirectory directory;
-    const std::string path = directory.path("socket");
+    const TempFolder directory;
+    const std::string path = directory.at("socket");
     const int listener = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
@@ -155,21 +156,21 @@ TEST_CASE("who connects while the listener's backlog is full waits for a place")
 }
 
 TEST_CASE("closing a listener ends the accept that waits and every later one") {
-    const TemporaryDirectory directory;
+    const TempFolder directory;
     Loop loop;
-    loop.run(close_while_accepting(&loop, directory.path("socket")));
+    loop.run(close_while_accepting(&loop, directory.at("socket")));
 }
 
 TEST_CASE("a connection that cannot be made is an error that says why") {
-    const TemporaryDirectory directory;
-    std::ofstream(directory.path("file")) << "not a socket";
-    CHECK(refusal(directory.path("missing")).ends_with("No such file or directory"));
-    CHECK(refusal(directory.path("file")).ends_with("Connection refused"));
+    const TempFolder directory;
+    std::ofstream(directory.at("file")) << "not a socket";
+    CHECK(refusal(directory.at("missing")).ends_with("No such file or directory"));
+    CHECK(refusal(directory.at("file")).ends_with("Connection refused"));
 }
 
 TEST_CASE("a socket path that the system would cut is refused") {
-    const TemporaryDirectory directory;
-    const std::string base = directory.path("");
+    const TempFolder directory;
+    const std::string base = directory.at("");
     const std::string fits = base + std::string(107 - base.size(), 'x');
     Loop loop;
     {
@@ -181,8 +182,8 @@ TEST_CASE("a socket path that the system would cut is refused") {
 }
 
 TEST_CASE("two listeners on one path are refused") {
-    const TemporaryDirectory directory;
+    const TempFolder directory;
     Loop loop;
-    const UnixListener first(loop, directory.path("socket"));
-    CHECK_THROWS_AS(UnixListener(loop, directory.path("socket")), Error);
+    const UnixListener first(loop, directory.at("socket"));
+    CHECK_THROWS_AS(UnixListener(loop, directory.at("socket")), Error);
 }

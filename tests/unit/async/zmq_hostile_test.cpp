@@ -2,6 +2,7 @@
 #include "async/stream.hpp"
 #include "async/zmq_socket.hpp"
 #include "helpers.hpp"
+#include "temp_folder.hpp"
 #include "zmtp.hpp"
 #include "zmtp_bytes.hpp"
 
@@ -254,9 +255,9 @@ Task<void> play(Stage* stage, Task<void> (*act)(Stage*)) {
 }
 
 void on_stage(Task<void> (*act)(Stage*)) {
-    const TemporaryDirectory directory;
+    const TempFolder directory;
     Loop loop;
-    Stage stage(loop, directory.path("socket"));
+    Stage stage(loop, directory.at("socket"));
     loop.run(play(&stage, act));
 }
 
@@ -284,9 +285,9 @@ TEST_CASE("a message that never ends costs no memory") {
 }
 
 TEST_CASE("libzmq keeps all of a message that never ends") {
-    const TemporaryDirectory directory;
+    const TempFolder directory;
     Loop loop;
-    loop.run(endless_message_to_libzmq(&loop, directory.path("socket")));
+    loop.run(endless_message_to_libzmq(&loop, directory.at("socket")));
 }
 
 TEST_CASE("commands without end cost no memory") {

@@ -1,5 +1,6 @@
 #include "async/zmq_socket.hpp"
 #include "helpers.hpp"
+#include "temp_folder.hpp"
 #include "zmq_peer.hpp"
 
 #include <doctest/doctest.h>
@@ -299,9 +300,9 @@ Task<void> refuse_endpoints(Loop* loop) {
 
 template <class Run>
 void with_endpoint(Run run) {
-    const TemporaryDirectory directory;
+    const TempFolder directory;
     Loop loop;
-    loop.run(run(&loop, "ipc://" + directory.path("socket")));
+    loop.run(run(&loop, "ipc://" + directory.at("socket")));
 }
 
 } // namespace
@@ -311,8 +312,8 @@ TEST_CASE("ten thousand requests in mixed bursts are all answered, without a sta
 }
 
 TEST_CASE("a send that falls together with an answer does not hide the answer") {
-    const TemporaryDirectory directory;
-    const std::string endpoint = "ipc://" + directory.path("socket");
+    const TempFolder directory;
+    const std::string endpoint = "ipc://" + directory.at("socket");
     std::thread elsewhere(echo_elsewhere, endpoint);
     Loop loop;
     loop.run(send_into_answers(&loop, endpoint));

@@ -628,11 +628,13 @@
 ---@alias HttpMethod string
 
 --- Where in a request a secret goes.
----@alias InjectionAs "bearer"|"basic"|"header"|"query"
+---@alias InjectionAs "bearer"|"basic"|"header"|"query"|"aws"
 
 --- A secret that cellgate puts into requests once they are allowed, over verified TLS alone. The code does not see
 --- it: a response that has the value has its name in its place. bearer: `authorization: Bearer VALUE`. basic: the
---- value is USER:PASSWORD. header, query: the field or the parameter `name`, in place of what the code sent.
+--- value is USER:PASSWORD. header, query: the field or the parameter `name`, in place of what the code sent. aws: the
+--- value is ACCESSKEYID:SECRETKEY, or with :SESSIONTOKEN behind it; the request, which the code signed with
+--- placeholders in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, is signed again (Signature Version 4).
 ---@class Injection
 ---@field as InjectionAs
 ---@field name? string
@@ -672,6 +674,7 @@
 ---@field methods? HttpMethod[] Of requests: these alone.
 ---@field paths? string[]
 ---@field inject? Injection Of an inspect rule: what is put into the requests that it covers.
+---@field openapi? Path
 ---@field protocol? NetworkProtocol
 ---@field confirm? ConfirmationMeans Of an ask rule: a yes has to be confirmed so.
 ---@field expiresAt? Time
@@ -710,6 +713,7 @@
 ---@field methods? HttpMethod[] Of requests: these alone.
 ---@field paths? string[]
 ---@field inject? Injection Of an inspect rule: what is put into the requests that it covers.
+---@field openapi? Path
 ---@field protocol? NetworkProtocol
 ---@field confirm? ConfirmationMeans Of an ask rule: a yes has to be confirmed so.
 ---@field payloadHash? string sha256 in hex of the one payload that this grant covers.
@@ -1120,7 +1124,8 @@
 ---@alias SecretName string
 
 --- user: for all workspaces of this user. workspace: for this one, where it hides a user's one of the same name.
----@alias SecretScope "user"|"workspace"
+--- session: for what runs in one session, where it hides both; it is never on the disk and ends with the session.
+---@alias SecretScope "user"|"workspace"|"session"
 
 --- Where the value is. stored: with cellgate, encrypted. command: a program prints it. file: in a file of NAME=value
 --- lines. environment: in CELLGATE_SECRET_NAME, where cellgate was started.
@@ -1130,6 +1135,7 @@
 ---@class SecretSetParams
 ---@field name SecretName
 ---@field scope? SecretScope Default user.
+---@field sessionId? ChosenId With scope session: which.
 ---@field value? string
 ---@field command? string[]
 ---@field file? Path Read when the secret is needed.
@@ -1138,6 +1144,7 @@
 ---@class SecretInfo
 ---@field name SecretName
 ---@field scope SecretScope
+---@field sessionId? ChosenId With scope session: which.
 ---@field source SecretSource
 ---@field from? VisibleLine The command, or the file.
 ---@field usedBy ServerName[] The tool servers whose configuration names it.
@@ -1152,6 +1159,7 @@
 ---@class SecretDeleteParams
 ---@field name SecretName
 ---@field scope? SecretScope Default user.
+---@field sessionId? ChosenId With scope session: which.
 
 --- How to reach an MCP server, in the form that `mcpServers` of MCP clients and `servers` of VS Code share: a command
 --- to start, or a URL. Never both.

@@ -1175,9 +1175,9 @@ export type HttpMethod = string;
 /**
  * Where in a request a secret goes.
  */
-export type InjectionAs = "bearer" | "basic" | "header" | "query";
+export type InjectionAs = "bearer" | "basic" | "header" | "query" | "aws";
 /**
- * A secret that cellgate puts into requests once they are allowed, over verified TLS alone. The code does not see it: a response that has the value has its name in its place. bearer: `authorization: Bearer VALUE`. basic: the value is USER:PASSWORD. header, query: the field or the parameter `name`, in place of what the code sent.
+ * A secret that cellgate puts into requests once they are allowed, over verified TLS alone. The code does not see it: a response that has the value has its name in its place. bearer: `authorization: Bearer VALUE`. basic: the value is USER:PASSWORD. header, query: the field or the parameter `name`, in place of what the code sent. aws: the value is ACCESSKEYID:SECRETKEY, or with :SESSIONTOKEN behind it; the request, which the code signed with placeholders in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, is signed again (Signature Version 4).
  */
 export interface Injection {
     as: InjectionAs;
@@ -1238,6 +1238,10 @@ export interface RuleSpec {
      */
     inject?: Injection;
     /**
+     * Of an inspect rule: an OpenAPI document (JSON) of the host, from which questions name the operation of a request and rules can be written.
+     */
+    openapi?: Path;
+    /**
      * Of connections: an allow rule with it covers opening one and raw bytes in it, without it only TLS and HTTP. A rule of another effect is, with it, about raw bytes alone.
      */
     protocol?: NetworkProtocol;
@@ -1294,6 +1298,10 @@ export interface Rule {
      * Of an inspect rule: what is put into the requests that it covers.
      */
     inject?: Injection;
+    /**
+     * Of an inspect rule: an OpenAPI document (JSON) of the host, from which questions name the operation of a request and rules can be written.
+     */
+    openapi?: Path;
     /**
      * Of connections: an allow rule with it covers opening one and raw bytes in it, without it only TLS and HTTP. A rule of another effect is, with it, about raw bytes alone.
      */
@@ -2074,9 +2082,9 @@ export interface PolicyExplainResult {
  */
 export type SecretName = string;
 /**
- * user: for all workspaces of this user. workspace: for this one, where it hides a user's one of the same name.
+ * user: for all workspaces of this user. workspace: for this one, where it hides a user's one of the same name. session: for what runs in one session, where it hides both; it is never on the disk and ends with the session.
  */
-export type SecretScope = "user" | "workspace";
+export type SecretScope = "user" | "workspace" | "session";
 /**
  * Where the value is. stored: with cellgate, encrypted. command: a program prints it. file: in a file of NAME=value lines. environment: in CELLGATE_SECRET_NAME, where cellgate was started.
  */
@@ -2090,6 +2098,10 @@ export interface SecretSetParams {
      * Default user.
      */
     scope?: SecretScope;
+    /**
+     * With scope session: which.
+     */
+    sessionId?: ChosenId;
     value?: string;
     /**
      * A program and its arguments, without a shell: what it prints, without the last line break, is the value. It runs outside every sandbox, when the secret is needed for the first time in a sidecar's life, for 60 seconds at most.
@@ -2106,6 +2118,10 @@ export interface SecretSetParams {
 export interface SecretInfo {
     name: SecretName;
     scope: SecretScope;
+    /**
+     * With scope session: which.
+     */
+    sessionId?: ChosenId;
     source: SecretSource;
     /**
      * The command, or the file.
@@ -2136,6 +2152,10 @@ export interface SecretDeleteParams {
      * Default user.
      */
     scope?: SecretScope;
+    /**
+     * With scope session: which.
+     */
+    sessionId?: ChosenId;
 }
 /**
  * How to reach an MCP server, in the form that `mcpServers` of MCP clients and `servers` of VS Code share: a command to start, or a URL. Never both.

@@ -15,6 +15,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
@@ -31,7 +32,7 @@ struct PolicyArguments {
     std::vector<std::int64_t> seqs;
     std::string expires;
     std::string uses;
-    std::map<std::string, std::string> injection; // "--bearer" and its value
+    std::map<std::string, std::string> of_requests; // "--bearer" and its value
     bool always = false;
     bool touch = false;
     bool yes = false;
@@ -54,10 +55,11 @@ Task<void> add(async::Loop* loop, PolicyArguments* arguments, TerminalClient& cl
     text.text += arguments->expires.empty() ? "" : " --expires " + arguments->expires;
     text.text += arguments->touch ? " --touch" : "";
     text.text += arguments->uses.empty() ? "" : " --uses " + arguments->uses;
-    for (const auto& [option, value] : arguments->injection) {
+    for (const auto& [option, value] : arguments->of_requests) {
         if (!value.empty()) {
             text.text += fmt::format(" {} ", option);
-            append_json_string(text.text, value);
+            append_json_string(text.text,
+                               option == "--openapi" ? std::filesystem::absolute(value).string() : value);
         }
     }
     protocol::PolicyParseResult parsed = co_await client.sidecar().call<protocol::PolicyParse>(std::move(text));
@@ -180,14 +182,16 @@ Task<void> suggest(async::Loop* /*loop*/, PolicyArguments* arguments, TerminalCl
 // What rules of one effect alone have.
 void add_options_by_effect(CLI::App& command, PolicyArguments& arguments) {
     command.add_flag("--touch", arguments.touch, "Of an ask rule: a yes is confirmed by a touch of your security key");
-    constexpr std::pair<const char*, const char*> injections[] = {
+    constexpr std::pair<const char*, const char*> of_requests[] = {
         {"--bearer", "Of an inspect rule: '${secret:NAME}', put in as a token"},
         {"--basic", "Likewise: 'USER:${secret:NAME}', as a user and a password"},
         {"--header", "Likewise: 'X-Key: ${secret:NAME}', as a header"},
         {"--query", "Likewise: 'key=${secret:NAME}', as a parameter of the URL"},
-        {"--variable", "The variable in which code finds a placeholder of it, for programs that want a token"}};
-    for (const auto& [option, meaning] : injections) {
-        command.add_option(option, arguments.injection[option], meaning)->type_name("TEXT");
+        {"--variable", "The variable in which code finds a placeholder of it, for programs that want a token"},
+        {"--openapi", "Of an inspect rule: an OpenAPI document of the host, whose operations questions then name"},
+        {"--operation", "Of a rule about requests to such a host, in place of methods and path: an operation's ID"}};
+    for (const auto& [option, meaning] : of_requests) {
+        command.add_option(option, arguments.of_requests[option], meaning)->type_name("TEXT");
     }
 }
 

@@ -58,7 +58,8 @@ std::string request_parts(const AnyRule& rule) {
     for (const std::string& path : rule.paths.value_or(std::vector<std::string>())) {
         text += " " + path;
     }
-    return text + (rule.inject ? injection(*rule.inject) : std::string());
+    text += rule.inject ? injection(*rule.inject) : std::string();
+    return text + (rule.openapi ? " --openapi " + *rule.openapi : std::string());
 }
 
 // What both kinds of rule have.

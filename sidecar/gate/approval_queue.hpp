@@ -21,6 +21,12 @@
 namespace cellgate::gate {
 
 // A call that waits: in its session's queue, and then, as an approval with an id, for a user.
+// The operation of a request. The document has its texts.
+struct DescribedOperation {
+    std::shared_ptr<const ApiDocument> document;
+    ApiDocument::Match found;
+};
+
 struct PendingRequest {
     explicit PendingRequest(Request asked) : request(std::move(asked)), payload(request.action) {}
     PendingRequest(const PendingRequest&) = delete;
@@ -42,6 +48,8 @@ struct PendingRequest {
     protocol::Approval approval;
     std::size_t bytes = 0;                 // of the approval in a message; known when its turn has come
     std::vector<std::string> failed_tests; // of rules, in words
+    std::optional<DescribedOperation> operation; // of a request, as an OpenAPI document describes it
+    std::optional<std::string> operation_problem; // why nothing is known of it
     bool shown = false;
     bool announced = false;            // its notification was sent
     std::optional<PathSnapshot> paths; // while it is judged

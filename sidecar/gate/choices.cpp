@@ -255,6 +255,11 @@ std::vector<Choice> request_choices(const Payload& payload, const ChoiceContext&
     const bool is_pattern = action.path->find('*') != std::string_view::npos; // a rule with it would cover more
     const bool plain = *action.port == 443 && !host->is_address;
     const std::string at = plain ? host->name : *rule.host;
+    if (context.operation != nullptr) {
+        rule.methods = {context.operation->method};
+        rule.paths = {path_pattern(context.operation->path)};
+        offer_rule(fmt::format("any {} at {}", visible_name(context.operation->id), at), {Scope::execution, wide});
+    }
     const std::optional<std::vector<std::string>> fetch = paths_of_git_fetch(*action.path);
     if (fetch && !is_pattern) {
         rule.methods = {"GET", "POST"};

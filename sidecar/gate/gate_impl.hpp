@@ -3,6 +3,7 @@
 // approval, settled. `pending_requests.cpp` has that life, `answers.cpp` users' answers, `policy.cpp` the methods on
 // rules, and `gate.cpp` the public interface. Private to the gate.
 
+#include "api_documents.hpp"
 #include "approval_queue.hpp"
 #include "decisions.hpp"
 #include "definitions.hpp"
@@ -74,13 +75,15 @@ struct Gate::Impl : std::enable_shared_from_this<Gate::Impl> {
     Impl(Clock& clock_, GateOptions options_)
         : clock(clock_), options(std::move(options_)),
           policy(clock, options.run_blocking, options.root, options.policy_directory),
-          definitions(options.policy_directory) {
+          documents(options.run_blocking, policy.rules().root()), definitions(options.policy_directory) {
         if (options.record != nullptr) {
             sinks.push_back(options.record);
         }
     }
 
     static Task<Decision> decide(std::shared_ptr<Impl> self, Request request);
+    // Looks a request up in the OpenAPI document of its host, for the question.
+    static Task<void> describe_operation(std::shared_ptr<Impl> self, PendingRequestPtr entry);
     // Of a user.
     static Task<Decision> ask(std::shared_ptr<Impl> self, PendingRequestPtr entry);
     // The same, once the decision is recorded.
@@ -159,6 +162,7 @@ struct Gate::Impl : std::enable_shared_from_this<Gate::Impl> {
     Clock& clock;
     GateOptions options;
     PolicyEngine policy;
+    ApiDocuments documents;
     Definitions definitions;
     Decisions decisions;
     std::vector<RecordSink*> sinks{&decisions};

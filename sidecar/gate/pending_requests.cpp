@@ -42,6 +42,29 @@ Decision denied(const Action& action, ResolvedBy by, std::string reason) {
     return decision;
 }
 
+namespace {
+
+// What an OpenAPI document says of a request.
+std::vector<std::string> operation_lines(const PendingRequest& entry) {
+    if (entry.operation_problem) {
+        return own_lines("note: " + *entry.operation_problem);
+    }
+    if (!entry.operation) {
+        return {};
+    }
+    const ApiDocument::Match& found = entry.operation->found;
+    std::string line = fmt::format("operation {} of its OpenAPI document", visible_name(found.operation->id));
+    if (!found.operation->summary.empty()) {
+        line += ": " + in_quotes(cut_to_line(found.operation->summary, max_source_columns));
+    }
+    for (const auto& [name, value] : found.parameters) {
+        line += fmt::format(", {} {}", visible_name(name), visible_name(value));
+    }
+    return own_lines(line);
+}
+
+} // namespace
+
 void Gate::Impl::record(const PendingRequest& entry, Decision& decision) {
     decision.action_id = ++last_action;
     const std::optional<std::string> approval_id =
@@ -94,6 +117,7 @@ Task<Decision> Gate::Impl::decide(std::shared_ptr<Impl> self, Request request) {
     if (result.effect != Effect::ask) {
         co_return self->record_immediate(*entry, decision_by(std::move(result), action));
     }
+    co_await describe_operation(self, entry);
     if (self->closed) {
         co_return denied(action, ResolvedBy::cancelled, "cellgate is ending");
     }
@@ -262,6 +286,7 @@ void Gate::Impl::prepare(const PendingRequestPtr& entry) {
     ChoiceContext context;
     context.in_session = request.session_id.has_value();
     context.in_execution = policy.rules().is_running(entry->context());
+    context.operation = entry->operation ? entry->operation->found.operation : nullptr;
     approval.choices = choices_for(entry->payload, context, *entry->paths);
     if (approval.confirm) { // no stored rule allows what has to be confirmed
         std::erase_if(approval.choices, [](const auto& choice) { return choice.scope == Scope::workspace; });
@@ -270,6 +295,9 @@ void Gate::Impl::prepare(const PendingRequestPtr& entry) {
         return;
     }
     approval.display = display_lines(request.action);
+    const std::vector<std::string> described = operation_lines(*entry);
+    const auto behind_title = static_cast<std::ptrdiff_t>(title_lines(request.action).size());
+    approval.display.insert(approval.display.begin() + behind_title, described.begin(), described.end());
     for (const std::string& failed : entry->failed_tests) {
         const std::vector<std::string> lines = own_lines("note: " + failed);
         approval.display.insert(approval.display.end(), lines.begin(), lines.end());

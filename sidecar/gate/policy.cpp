@@ -10,6 +10,10 @@ Task<Rule> Gate::Impl::policy_add(std::shared_ptr<Impl> self, protocol::PolicyAd
     self->policy.rules().require_readable();
     Rule rule = self->policy.make_added_rule(std::move(params));
     co_await self->policy.require_tests(&rule);
+    if (rule.openapi) {
+        std::string path = *rule.openapi;
+        co_await self->documents.read(std::move(path));
+    }
     co_await shielded(store_rule(self, rule));
     co_return rule;
 }

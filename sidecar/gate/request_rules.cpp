@@ -147,9 +147,9 @@ Match match_path(const std::vector<std::string>& patterns, std::string_view path
 
 void check_request_parts(const Rule& rule) {
     if (rule.kind != ActionKind::request) {
-        if (rule.methods || rule.paths || rule.inject || rule.effect == Effect::inspect) {
+        if (rule.methods || rule.paths || rule.inject || rule.openapi || rule.effect == Effect::inspect) {
             refuse_request_part(
-                "expected inspect, methods, paths and inject only in a rule of kind request, found them "
+                "expected inspect, methods, paths, inject and openapi only in a rule of kind request, found them "
                 "in another");
         }
         return;
@@ -160,8 +160,12 @@ void check_request_parts(const Rule& rule) {
     if (rule.arguments && rule.effect == Effect::inspect) {
         refuse_request_part("expected no conditions on the body in a rule that inspects, found some");
     }
-    if (rule.inject && rule.effect != Effect::inspect) {
-        refuse_request_part("expected inject only in a rule that inspects, found it in another");
+    if ((rule.inject || rule.openapi) && rule.effect != Effect::inspect) {
+        refuse_request_part("expected inject and openapi only in a rule that inspects, found them in another");
+    }
+    if (rule.openapi && !rule.openapi->starts_with('/')) {
+        refuse_request_part(fmt::format("expected the whole path of an OpenAPI document, found {}",
+                                        visible_name(*rule.openapi)));
     }
     if (rule.methods) {
         check_list_size(rule.methods->size(), "methods");
@@ -213,6 +217,9 @@ std::string request_words(const Rule& rule) {
         words += rule.inject->name ? " " + visible_name(*rule.inject->name) : std::string();
         words +=
             rule.inject->variable ? fmt::format(" (a placeholder is in {})", *rule.inject->variable) : std::string();
+    }
+    if (rule.openapi) {
+        words += " described by " + visible_name(*rule.openapi);
     }
     return words;
 }

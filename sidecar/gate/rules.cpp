@@ -180,6 +180,7 @@ Rule make_rule(protocol::RuleSpec spec, RuleSource source, WallTime now) {
     rule.methods = std::move(spec.methods);
     rule.paths = std::move(spec.paths);
     rule.inject = std::move(spec.inject);
+    rule.openapi = std::move(spec.openapi);
     rule.protocol = spec.protocol;
     rule.confirm = spec.confirm;
     rule.source = source;

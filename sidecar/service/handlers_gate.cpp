@@ -4,6 +4,8 @@
 #include "egress/public_address_policy.hpp"
 #include "handlers.hpp"
 #include "policy_history.hpp"
+#include "sandbox/home.hpp"
+#include "tools/operation_rule.hpp"
 #include "tools/rule_text.hpp"
 
 namespace cellgate::service {
@@ -46,7 +48,17 @@ struct GateMethods {
     }
     Task<protocol::PolicyParseResult> parse(protocol::PolicyParseParams params) {
         protocol::PolicyParseResult result;
-        result.rule = tools::parse_rule(params.text, sidecar.loop.clock().wall());
+        std::string operation;
+        result.rule = tools::parse_rule(params.text, sidecar.loop.clock().wall(), &operation);
+        if (!operation.empty()) {
+            std::string host = *result.rule.host;
+            const auto document = co_await sidecar.gate.api_document(std::move(host));
+            tools::name_operation(result.rule, *document, operation);
+        }
+        if (result.rule.openapi) {
+            result.rule.openapi =
+                sidecar.workspace.resolve(sandbox::without_tilde(*result.rule.openapi, sidecar.workspace.environment));
+        }
         sidecar.registry.require_fitting(result.rule);
         result.words = sidecar.gate.policy_words(result.rule);
         co_return result;

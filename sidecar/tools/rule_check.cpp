@@ -80,7 +80,7 @@ std::optional<RuleProblem> check_condition(const JsonValue& root, const std::str
                     names.push_back(each.name);
                 }
             }
-            return RuleProblem{fmt::format("expected an argument that the tool has, found {}", path),
+            return RuleProblem{fmt::format("expected an argument that there is, found {}", path),
                                did_you_mean(name, names)};
         }
         schema = property;
@@ -98,27 +98,35 @@ std::optional<RuleProblem> check_condition(const JsonValue& root, const std::str
         return std::nullopt;
     }
     if (!takes_text(*schema)) {
-        return RuleProblem{fmt::format("{}: the tool takes no text there, and glob and under compare texts", path),
+        return RuleProblem{fmt::format("{}: no text can be there, and glob and under compare texts", path),
                            "Use equals."};
     }
     return std::nullopt;
 }
 
 std::optional<RuleProblem> check_tool(const protocol::RuleSpec& rule, const Tool& tool) {
-    if (tool.spec.input_schema.text().size() > max_schema_bytes) {
+    std::optional<RuleProblem> problem = check_conditions(tool.spec.input_schema.text(), *rule.arguments);
+    if (problem) {
+        problem->what += fmt::format(" (the tool {})", in_quotes(tool.spec.name));
+    }
+    return problem;
+}
+
+} // namespace
+
+std::optional<RuleProblem> check_conditions(const std::string& schema,
+                                            const std::map<std::string, protocol::Matcher>& conditions) {
+    if (schema.empty() || schema.size() > max_schema_bytes) {
         return std::nullopt;
     }
-    const JsonValue schema = parse_json_value(tool.spec.input_schema.text());
-    for (const auto& [pointer, matcher] : *rule.arguments) {
-        if (std::optional<RuleProblem> problem = check_condition(schema, pointer, matcher)) {
-            problem->what += fmt::format(" (the tool {})", in_quotes(tool.spec.name));
+    const JsonValue root = parse_json_value(schema);
+    for (const auto& [pointer, matcher] : conditions) {
+        if (std::optional<RuleProblem> problem = check_condition(root, pointer, matcher)) {
             return problem;
         }
     }
     return std::nullopt;
 }
-
-} // namespace
 
 std::optional<RuleProblem> check_rule(const protocol::RuleSpec& rule, const std::string& server,
                                       const std::vector<ToolPtr>& tools) {

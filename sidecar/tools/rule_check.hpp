@@ -6,6 +6,7 @@
 #include "protocol/messages/policy.hpp"
 #include "tool.hpp"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +17,10 @@ struct RuleProblem {
     std::string what; // safe to show
     std::string hint; // names the nearest argument; may be empty
 };
+
+// Of conditions on an object. An empty schema takes everything.
+std::optional<RuleProblem> check_conditions(const std::string& schema,
+                                            const std::map<std::string, protocol::Matcher>& conditions);
 
 // `tools`: all of that server. Nothing for a rule about another server, or of all servers.
 std::optional<RuleProblem> check_rule(const protocol::RuleSpec& rule, const std::string& server,

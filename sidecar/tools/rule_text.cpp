@@ -42,7 +42,8 @@ std::size_t json_length(std::string_view text) {
 // Reads a rule from front to back.
 class RuleReader {
   public:
-    RuleReader(const std::string& text, WallTime now) : text_(text), rest_(text), now_(now) {}
+    RuleReader(const std::string& text, WallTime now, std::string* operation)
+        : text_(text), rest_(text), now_(now), operation_(operation) {}
 
     // A call of a tool.
     protocol::RuleSpec call() {
@@ -75,9 +76,12 @@ class RuleReader {
         std::string methods;
         protocol::Injection injection;
         while (skip_spaces()) {
-            if (!option(rule) && !injection_option(injection)) {
+            if (!option(rule) && !request_option(rule, injection)) {
                 part_of_request(rule, methods);
             }
+        }
+        if (operation_ != nullptr && !operation_->empty() && (!methods.empty() || rule.paths)) {
+            throw invalid("an operation has its method and its path");
         }
         if (!methods.empty()) {
             described([&] { take_methods(rule, methods); });
@@ -160,7 +164,7 @@ class RuleReader {
         }
     }
 
-    bool injection_option(protocol::Injection& injection) {
+    bool request_option(protocol::RuleSpec& rule, protocol::Injection& injection) {
         const std::string_view name = rest_.substr(0, std::min(rest_.find(' '), rest_.size()));
         if (!name.starts_with("--") || name.find('=') != std::string_view::npos) {
             return false;
@@ -168,6 +172,17 @@ class RuleReader {
         rest_.remove_prefix(name.size());
         skip_spaces();
         std::string value = text_until(" ");
+        if (name == "--openapi") {
+            rule.openapi = std::move(value);
+            return true;
+        }
+        if (name == "--operation") {
+            if (operation_ == nullptr) {
+                throw invalid("only `cellgate policy add` and the editors look operations up");
+            }
+            *operation_ = std::move(value);
+            return true;
+        }
         described([&] {
             if (!take_injection(injection, name, std::move(value))) {
                 throw std::invalid_argument(fmt::format("{} is no option of it", escape_unprintable(name)));
@@ -326,6 +341,7 @@ class RuleReader {
     const std::string& text_;
     std::string_view rest_;
     const WallTime now_;
+    std::string* const operation_; // nullptr where none can be named
     std::string_view example_ = "SERVER/TOOL or SERVER/TOOL ARGUMENT=under:DIR";
 };
 
@@ -396,15 +412,15 @@ std::optional<std::string> argument_name(std::string_view pointer) {
 }
 
 protocol::RuleSpec parse_allow_rule(const std::string& text, WallTime now) {
-    RuleReader reader(text, now);
+    RuleReader reader(text, now, nullptr);
     return reader.takes("request ") ? reader.request(protocol::Effect::allow) : reader.call();
 }
 
-protocol::RuleSpec parse_rule(const std::string& text, WallTime now) {
+protocol::RuleSpec parse_rule(const std::string& text, WallTime now, std::string* operation) {
     const std::size_t space = std::min(text.find(' '), text.size());
     const std::string_view word(text.data(), space);
     const std::string rest = text.substr(std::min(text.find_first_not_of(' ', space), text.size()));
-    RuleReader reader(rest, now);
+    RuleReader reader(rest, now, operation);
     protocol::RuleSpec rule;
     const auto effects = enum_names(protocol::Effect{});
     const auto effect =

@@ -79,6 +79,26 @@ class Asking(RequestsTest):
                          ["200", "403", "403", "403", "403"], text)
         self.assertEqual([(asked[0], asked[1]) for asked in self.api.asked], [("GET", "/repos/a/b")])
 
+    def test_an_openapi_document_names_operations_in_questions_and_rules(self):
+        document = self.workspace.base / "api.json"
+        operation = {"operationId": "issues/create", "summary": "Create an issue"}
+        document.write_text(json.dumps({"openapi": "3.1.0", "paths": {"/repos/{owner}/issues": {"post": operation}}}))
+        self.rule("inspect", openapi=str(document))
+        execution = self.cellgate.execute(FETCH + "ask('/repos/ada/issues', b'x')")
+        approval = self.cellgate.approval()
+        self.assertEqual(approval["display"][:2],
+                         [f"POST https://{HOST}/repos/ada/issues",
+                          'operation issues/create of its OpenAPI document: "Create an issue", owner ada'])
+        self.cellgate.deny(approval)
+        execution.result()
+        text = f"allow request {HOST} --operation issues/create owner=ada"
+        parsed = self.cellgate.request("policy/parse", {"text": text})
+        self.assertEqual((parsed["rule"]["methods"], parsed["rule"]["paths"]), (["POST"], ["/repos/ada/issues"]))
+        self.rule("allow", **{name: parsed["rule"][name] for name in ("methods", "paths")})
+        text = self.run_ok(FETCH + "ask('/repos/ada/issues', b'x')\nask('/repos/bob/issues', b'x')",
+                           approvals="deny").text()
+        self.assertEqual([line.split()[0] for line in text.splitlines() if line[:3].isdigit()], ["200", "403"], text)
+
     def test_the_answer_for_a_connection_may_be_to_ask_about_its_requests(self):
         execution = self.cellgate.execute(FETCH + "ask('/a')\nask('/b')")
         approval = self.cellgate.approval()

@@ -26,6 +26,7 @@ test("a rule says what it covers", () => {
         [{ kind: "request", host: "a.org", server: "notes" }, "requests to a.org for notes"],
         [{ kind: "request", host: "a.org", paths: ["**/x"] }, "requests to a.org **/x"],
         [{ effect: "inspect", kind: "request", host: "a.org", inject: { as: "bearer", value: "${secret:T}" } }, "requests to a.org, with ${secret:T} as bearer"],
+        [{ effect: "inspect", kind: "request", host: "a.org", openapi: "/a.json" }, "requests to a.org, described by /a.json"],
         [{ effect: "inspect", kind: "request", host: "a.org", inject: { as: "header", name: "X-Key", value: "${secret:T}", variable: "KEY" } },
             "requests to a.org, with ${secret:T} as header X-Key, and a placeholder in KEY"],
     ];

@@ -46,14 +46,14 @@ std::string check(const std::string& schema, const std::string& pointer, protoco
 TEST_CASE("a condition on an argument that the tool does not have is a problem that names the nearest") {
     const std::string schema =
         R"({"type":"object","properties":{"path":{"type":"string"},"count":{"type":"integer"}}})";
-    CHECK(check(schema, "/pth", glob("*")) == "expected an argument that the tool has, found arguments.pth (the tool "
+    CHECK(check(schema, "/pth", glob("*")) == "expected an argument that there is, found arguments.pth (the tool "
                                               "\"t\") | Did you mean path? There are: path, count.");
     CHECK(check(schema, "/path", glob("*")) == "passes"); // the control
     const std::string none = R"({"type":"object","properties":{},"additionalProperties":false})";
-    CHECK(check(none, "/a", glob("*")).starts_with("expected an argument that the tool has"));
+    CHECK(check(none, "/a", glob("*")).starts_with("expected an argument that there is"));
     const std::string nested = R"({"properties":{"a/b":{"properties":{"path":{}}}}})";
     CHECK(check(nested, "/a~1b/pth", glob("*"))
-              .starts_with("expected an argument that the tool has, found "
+              .starts_with("expected an argument that there is, found "
                            "arguments.a/b.pth"));
     CHECK(check(nested, "/a~1b/path", glob("*")) == "passes");
 }
@@ -79,7 +79,7 @@ TEST_CASE("a value that the argument never has is a problem") {
     CHECK(check(schema, "/path", equals("\"5\"")) == "passes");
     CHECK(check(schema, "/count", equals("\"5\"")).starts_with("arguments.count: expected an integer or null"));
     CHECK(check(schema, "/count", equals("null")) == "passes");
-    CHECK(check(schema, "/count", glob("*")).starts_with("arguments.count: the tool takes no text there"));
+    CHECK(check(schema, "/count", glob("*")).starts_with("arguments.count: no text can be there"));
     CHECK(check(schema, "/kind", equals("\"c\"")).starts_with("arguments.kind: expected one of \"a\", \"b\""));
     CHECK(check(schema, "/any", equals("[1]")) == "passes");
     // A reference is to the tool's schema, not to the argument's.

@@ -16,6 +16,7 @@ local function requests(rule)
     words = ("%s, with %s as %s%s"):format(words, inject.value, inject.as, inject.name and " " .. inject.name or "")
     words = words .. (inject.variable and ", and a placeholder in " .. inject.variable or "")
   end
+  words = words .. (rule.openapi and ", described by " .. rule.openapi or "")
   return words .. (rule.server and " for " .. rule.server or "")
 end
 

@@ -48,13 +48,14 @@ function coveredText(rule: RuleSpec & Pick<Rule, "payloadHash">): string {
 }
 
 /** "GET, HEAD api.example.org/repos/**", "requests to api.example.org, with ${secret:TOKEN} as bearer". */
-function requestsText({ host, methods, paths, inject }: RuleSpec): string {
+function requestsText({ host, methods, paths, inject, openapi }: RuleSpec): string {
     const [first, ...others] = paths ?? [];
     const where = `${host ?? "any host"}${first === undefined || first.startsWith("/") ? "" : " "}${first ?? ""}`;
     const what = `${methods ? `${methods.join(", ")} ` : "requests to "}${[where, ...others].join(" and ")}`;
     const secret = inject ? `, with ${inject.value} as ${inject.as}${inject.name === undefined ? "" : ` ${inject.name}`}` : "";
     const variable = inject?.variable === undefined ? "" : `, and a placeholder in ${inject.variable}`;
-    return escapeUnprintable(`${what}${secret}${variable}`);
+    const described = openapi === undefined ? "" : `, described by ${openapi}`;
+    return escapeUnprintable(`${what}${secret}${variable}${described}`);
 }
 
 const matcherWords: Record<string, string> = { equals: "=", glob: "like", under: "under", in: "one of", lessThan: "less than" };

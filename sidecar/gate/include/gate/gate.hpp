@@ -24,6 +24,7 @@
 #include "base/clock.hpp"
 #include "base/run_blocking.hpp"
 #include "base/task.hpp"
+#include "gate/api_document.hpp"
 #include "gate/decision.hpp"
 #include "gate/record_sink.hpp"
 #include "protocol/messages/executions.hpp"
@@ -121,6 +122,8 @@ class Gate {
     Task<bool> reviews(Request request);
     // Whether an agent gets this, an Output of which the text does not matter, without a question and without end.
     bool allows_output(const Request& request);
+    // What an inspect rule names for this host, a HostPattern (base/host.hpp). Throws Error{rule_invalid}.
+    Task<std::shared_ptr<const ApiDocument>> api_document(std::string host);
     // The rules about requests that count for a session, or for tool servers.
     std::vector<protocol::Rule> request_rules(const std::optional<std::string>& session_id);
 

@@ -10,6 +10,8 @@
 //   inspect request api.github.com --bearer ${secret:TOKEN} --variable GH_TOKEN
 //                         or: --basic user:${secret:TOKEN}, --header "X-Key: ${secret:TOKEN}", --query
 //                         key=${secret:TOKEN}
+//   inspect request api.github.com --openapi /home/ada/api.github.com.json
+//   allow request api.github.com --operation issues/create owner=ada     as that document calls it
 
 #include "base/clock.hpp"
 #include "protocol/messages/policy.hpp"
@@ -47,7 +49,8 @@ protocol::RuleSpec parse_allow_rule(const std::string& text, WallTime now);
 
 // "deny SERVER/TOOL ...", "allow network HOST", "ask install", "ask output", "inspect request HOST",
 // "review SERVER/TOOL ...": the effect, and what parse_allow_rule() reads or another kind. Throws Error{rule_invalid}.
-protocol::RuleSpec parse_rule(const std::string& text, WallTime now);
+// With `operation`, also "allow request HOST --operation ID": the ID, whose method and path the rule still lacks.
+protocol::RuleSpec parse_rule(const std::string& text, WallTime now, std::string* operation = nullptr);
 
 // A rule for a call with these arguments: `exactly` these, else at least these. The text is one line of printable
 // characters that parse_allow_rule() reads.

@@ -1,4 +1,4 @@
-// `cellgate generate NAME [-- COMMAND…]`: the Python package of a tool server.
+// `cellgate generate NAME [-- COMMAND…]`: the package of a tool server, in Python or TypeScript.
 
 #include "base/shell_words.hpp"
 #include "commands.hpp"
@@ -7,6 +7,9 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <map>
+
 namespace cellgate::cli {
 
 namespace {
@@ -14,6 +17,7 @@ namespace {
 struct GenerateArguments {
     SidecarArguments sidecar;
     std::string out_dir;
+    protocol::WrapperLanguage language = protocol::WrapperLanguage::python;
     std::string program;
 };
 
@@ -36,13 +40,15 @@ Task<void> print_layers(std::string name, TerminalClient* client) {
 Task<void> generate(GenerateArguments arguments, TerminalClient& client) {
     protocol::WrappersGenerateParams params;
     params.server = arguments.sidecar.server;
+    params.language = arguments.language;
     if (!arguments.out_dir.empty()) {
         params.out_dir = arguments.out_dir;
     }
     const protocol::WrappersGenerateResult result =
         co_await client.sidecar().call<protocol::WrappersGenerate>(std::move(params));
+    const bool typescript = arguments.language == protocol::WrapperLanguage::typescript;
     for (const protocol::WrapperModule& module : result.modules) {
-        fmt::print("{}\n", module.module);
+        fmt::print("{}\n", typescript ? module.path : module.module);
     }
     for (const protocol::SkippedTool& skipped : result.skipped) {
         client.printer().note(fmt::format("cellgate: the tool {} was left out: {}", skipped.tool, skipped.reason));
@@ -55,7 +61,12 @@ Task<void> generate(GenerateArguments arguments, TerminalClient& client) {
     std::vector<std::string> words{arguments.program, "run", "FILE"};
     const std::vector<std::string> more = arguments.sidecar.words();
     words.insert(words.end(), more.begin(), more.end());
-    client.printer().note(fmt::format("Cells import it from {}. To run them: {}", result.package, shell_words(words)));
+    std::string place = result.package;
+    if (typescript) {
+        std::replace(place.begin(), place.end(), '.', '/');
+        place = "\"./" + place + "/index.ts\"";
+    }
+    client.printer().note(fmt::format("Cells import it from {}. To run them: {}", place, shell_words(words)));
 }
 
 } // namespace
@@ -63,12 +74,18 @@ Task<void> generate(GenerateArguments arguments, TerminalClient& client) {
 void add_generate(CLI::App& app, Invocation& invocation) {
     auto arguments = std::make_shared<GenerateArguments>();
     CLI::App* command = app.add_subcommand(
-        "generate", "Write the Python package mcptools.NAME of an MCP server's tools, and print its modules");
+        "generate", "Write the package mcptools.NAME of an MCP server's tools, and print its modules");
     command->add_option("NAME", arguments->sidecar.server, "The server: its package's name, and its name in rules")
         ->type_name("")
         ->required();
     show_forms(*command, "What starts the server. Without it, NAME is a server of .mcp.json, .vscode/mcp.json "
                          "or --mcp-config, or the built-in `host`");
+    command->add_option("--language", arguments->language, "python (default) or typescript")
+        ->type_name("")
+        ->transform(CLI::CheckedTransformer(std::map<std::string, protocol::WrapperLanguage>{
+                                                {"python", protocol::WrapperLanguage::python},
+                                                {"typescript", protocol::WrapperLanguage::typescript}})
+                        .description({}));
     command->add_option("--out", arguments->out_dir, "The folder for mcptools/; default: the workspace")
         ->type_name("DIR");
     arguments->sidecar.add_to(*command);

@@ -42,7 +42,7 @@ std::string text_of(const JsonValue* object, std::string_view name) {
     return member != nullptr && member->type == Type::string ? member->string : std::string();
 }
 
-// Through "$ref": "#/components/…". Nothing for one that leads nowhere.
+// Follows "$ref": "#/components/…". nullptr for one that does not resolve.
 const JsonValue* resolved(const JsonValue& root, const JsonValue* value) {
     for (std::size_t count = 0; value != nullptr; ++count) {
         const JsonValue* reference = value->find("$ref");
@@ -116,7 +116,10 @@ std::optional<std::vector<std::pair<std::string, std::string>>> match_template(s
     for (std::size_t at = 0; at < wanted.size(); ++at) {
         const std::string_view segment = wanted[at];
         const bool is_parameter = segment.starts_with('{') && segment.find('}') == segment.size() - 1;
-        if (is_parameter && !found[at].empty()) {
+        if (segment.empty() != found[at].empty()) {
+            return std::nullopt;
+        }
+        if (is_parameter) {
             values.emplace_back(segment.substr(1, segment.size() - 2), found[at]);
         } else if (glob_match(found[at], path_pattern(segment)) != Match::yes) {
             return std::nullopt;
@@ -136,8 +139,7 @@ std::string path_pattern(std::string_view path) {
 
 std::vector<std::string> path_parameters(std::string_view path) {
     std::vector<std::string> names;
-    read_template(
-        path, [](std::string_view) {}, [&names](std::string_view name) { names.emplace_back(name); });
+    read_template(path, [](std::string_view) {}, [&names](std::string_view name) { names.emplace_back(name); });
     return names;
 }
 
@@ -184,8 +186,8 @@ ApiDocument ApiDocument::parse(std::string_view text) {
 }
 
 const ApiOperation* ApiDocument::find(std::string_view id) const {
-    const auto found = std::find_if(operations_.begin(), operations_.end(),
-                                    [id](const ApiOperation& each) { return each.id == id; });
+    const auto found =
+        std::find_if(operations_.begin(), operations_.end(), [id](const ApiOperation& each) { return each.id == id; });
     return found == operations_.end() ? nullptr : &*found;
 }
 

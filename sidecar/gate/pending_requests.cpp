@@ -44,7 +44,7 @@ Decision denied(const Action& action, ResolvedBy by, std::string reason) {
 
 namespace {
 
-// What an OpenAPI document says of a request.
+// How an OpenAPI document describes a request.
 std::vector<std::string> operation_lines(const PendingRequest& entry) {
     if (entry.operation_problem) {
         return own_lines("note: " + *entry.operation_problem);

@@ -146,8 +146,11 @@ struct Tools {
         context.agent = client.agent;
         const std::vector<protocol::ToolSpec> specs =
             co_await sidecar.registry.tools(std::move(context), params.server);
+        const wrappers::Language language = params.language == protocol::WrapperLanguage::typescript
+                                                ? wrappers::Language::typescript
+                                                : wrappers::Language::python;
         std::function<wrappers::Package()> work = [&] {
-            wrappers::Package package = wrappers::generate(params.server, specs);
+            wrappers::Package package = wrappers::generate(params.server, specs, language);
             wrappers::write_package(package, out_dir);
             return package;
         };

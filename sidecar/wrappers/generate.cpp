@@ -1,11 +1,10 @@
 #include "wrappers/generate.hpp"
 
-#include "module_text.hpp"
+#include "package_writer.hpp"
 #include "python_text.hpp"
-#include "runtime_text.hpp"
+#include "typescript_text.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -19,55 +18,12 @@ namespace {
 
 constexpr std::size_t max_name = 100;
 
-constexpr std::string_view package_text =
-    R"("""Tools of the servers that cellgate runs: `from mcptools.<server> import <tool>`, then `<tool>.run(…)`."""
-
-from ._runtime import (
-    UNSET,
-    ApprovalDenied,
-    AudioContent,
-    Content,
-    Contents,
-    EmbeddedResource,
-    ImageContent,
-    ResourceLink,
-    Text,
-    TextContent,
-    ToolCallError,
-    ToolConnectionError,
-    ToolError,
-    Unset,
-)
-
-__all__ = [
-    "UNSET",
-    "ApprovalDenied",
-    "AudioContent",
-    "Content",
-    "Contents",
-    "EmbeddedResource",
-    "ImageContent",
-    "ResourceLink",
-    "Text",
-    "TextContent",
-    "ToolCallError",
-    "ToolConnectionError",
-    "ToolError",
-    "Unset",
-]
-)";
-
 // Names are compared without case, as on some file systems.
 std::string lower(std::string_view name) {
     std::string out(name.substr(0, max_name));
     std::transform(out.begin(), out.end(), out.begin(),
                    [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
     return out;
-}
-
-std::string first_line(const std::string& text) {
-    const std::size_t start = std::min(text.find_first_not_of(" \t\r\n"), text.size());
-    return text.substr(start, text.find_first_of("\r\n", start) - start);
 }
 
 // Tools of such names are grouped in a module: `resources` has `read` for resources/read.
@@ -84,80 +40,74 @@ std::set<std::string> groups_of(const std::vector<const protocol::ToolSpec*>& to
     return found;
 }
 
-// In `resources`, beside `subscribe`: what calls it again and again.
+// In `resources`: what is called again and again.
 constexpr std::string_view subscribe_tool = "resources/subscribe";
-constexpr std::string_view updates_imports =
-    "from typing import Iterator, Union\n\nfrom .._runtime import Contents, Text\n";
-constexpr std::string_view updates_text = R"(
-
-def updates(uri: str) -> Iterator[Union[Text, Contents]]:
-    """The contents of the resource now, and after each of its changes. Each time is a call of its own."""
-    while True:
-        yield subscribe.run(uri=uri)
-)";
 
 // The group's module; "" if no tool is of it.
-std::string group_text(std::string_view group, const Package& package) {
+std::string group_text(const PackageWriter& writer, const std::string& group, const Package& package) {
     std::vector<std::string> names;
-    std::vector<std::string> modules;
+    std::vector<GroupMember> members;
     bool subscribes = false;
-    const std::string prefix = fmt::format("{}/", group);
+    const std::string prefix = group + "/";
     for (const Module& module : package.modules) {
         if (module.tool.starts_with(prefix)) {
             subscribes = subscribes || module.tool == subscribe_tool;
             names.push_back(lower(std::string_view(module.tool).substr(prefix.size())));
-            modules.push_back(module.module);
+            members.push_back({&module, ""});
         }
     }
-    std::string text;
-    std::vector<std::string> members = identifiers_for(names, group.substr(0, group.size() - 1), {});
-    for (std::size_t i = 0; i < members.size(); ++i) {
-        text += fmt::format("from . import {} as {}\n", modules[i], members[i]);
+    if (members.empty()) {
+        return "";
     }
-    if (text.empty()) {
-        return text;
+    std::vector<std::string> unique = identifiers_for(names, group.substr(0, group.size() - 1), {});
+    for (std::size_t i = 0; i < unique.size(); ++i) {
+        members[i].name = std::move(unique[i]);
     }
-    const std::string first = members.front();
     // A template may have taken the name.
-    const bool updates = subscribes && std::find(members.begin(), members.end(), "updates") == members.end();
-    if (updates) {
-        members.emplace_back("updates");
-    }
-    return fmt::format("{}\"\"\"The {} of the server: `{}.run(…)`.\"\"\"\n\n{}{}\n__all__ = [\"{}\"]\n{}", file_header,
-                       group, first, updates ? updates_imports : "", text, fmt::join(members, "\", \""),
-                       updates ? updates_text : "");
-}
-
-// `tools` are those of the package's modules, in their order.
-std::string server_text(const std::string& server, const Package& package,
-                        const std::vector<const protocol::ToolSpec*>& tools) {
-    std::string text = fmt::format("The tools of the server `{}`: `from mcptools.{} import <tool>`, then "
-                                   "`<tool>.run(…)`; `help(<tool>.run)` tells more.\n\n",
-                                   server, package.package);
-    for (std::size_t i = 0; i < tools.size(); ++i) {
-        text += fmt::format("{}: {}\n", package.modules[i].module, first_line(tools[i]->description.value_or("")));
-    }
-    return fmt::format("{}{}\"\"\"{}\n\"\"\"\n", file_header, server_record(server), docstring(text, 0));
+    const bool free =
+        std::none_of(members.begin(), members.end(), [](const GroupMember& each) { return each.name == "updates"; });
+    return writer.group(group, members, subscribes && free);
 }
 
 } // namespace
 
-Package generate(const std::string& server, const std::vector<protocol::ToolSpec>& tools) {
+const PackageWriter& writer_of(Language language) {
+    return language == Language::typescript ? typescript_writer() : python_writer();
+}
+
+void require_fits(std::string_view text) {
+    constexpr std::size_t max_module_bytes = std::size_t{4} << 20;
+    if (text.size() > max_module_bytes) {
+        throw Error(ErrorCode::wrapper_failed,
+                    fmt::format("its module would have more than {} bytes", max_module_bytes));
+    }
+}
+
+std::string first_line(const std::string& text) {
+    const std::size_t start = std::min(text.find_first_not_of(" \t\r\n"), text.size());
+    return text.substr(start, text.find_first_of("\r\n", start) - start);
+}
+
+Package generate(const std::string& server, const std::vector<protocol::ToolSpec>& tools, Language language) {
+    const PackageWriter& writer = writer_of(language);
     Package package;
     package.server = server;
+    package.language = language;
     package.package = identifiers_for({lower(server)}, "server", {}).front();
     std::vector<const protocol::ToolSpec*> made;
     std::vector<std::string> names;
     std::vector<std::string> texts;
     std::set<std::string> seen;
+    NameScope functions({});
     for (const protocol::ToolSpec& tool : tools) {
         if (!seen.insert(tool.name).second) {
             package.skipped.push_back({tool.name, "the server lists a tool of this name twice"});
             continue;
         }
         try {
-            texts.push_back(module_text(server, tool));
-            package.modules.push_back({tool.name, "", ""});
+            const std::string function = functions.claim(function_identifier(tool.name));
+            texts.push_back(writer.module(server, tool, function));
+            package.modules.push_back({tool.name, "", "", function});
             made.push_back(&tool);
             names.push_back(lower(tool.name));
         } catch (const Error& error) {
@@ -169,17 +119,18 @@ Package generate(const std::string& server, const std::vector<protocol::ToolSpec
     for (std::size_t i = 0; i < modules.size(); ++i) {
         Module& module = package.modules[i];
         module.module = modules[i];
-        module.path = fmt::format("{}/{}.py", folder, modules[i]);
+        module.path = fmt::format("{}/{}{}", folder, modules[i], writer.suffix);
         package.files.push_back({module.path, std::move(texts[i])});
     }
     for (const std::string_view group : groups) {
-        if (std::string text = group_text(group, package); !text.empty()) {
-            package.files.push_back({fmt::format("{}/{}.py", folder, group), std::move(text)});
+        if (std::string text = group_text(writer, std::string(group), package); !text.empty()) {
+            package.files.push_back({fmt::format("{}/{}{}", folder, group, writer.suffix), std::move(text)});
         }
     }
-    package.files.push_back({folder + "/__init__.py", server_text(server, package, made)});
-    package.files.push_back({"mcptools/_runtime.py", fmt::format("{}{}", file_header, runtime_text)});
-    package.files.push_back({"mcptools/__init__.py", fmt::format("{}{}", file_header, package_text)});
+    package.files.push_back({fmt::format("{}/{}", folder, writer.index), writer.server(package, made)});
+    for (File& file : writer.shared()) {
+        package.files.push_back(std::move(file));
+    }
     return package;
 }
 

@@ -46,12 +46,6 @@ std::string literal_of(const SchemaNode& value) {
     return value.type == "number" && is_integer_literal(value.text) ? std::string(value.text) : "";
 }
 
-void append_once(std::vector<std::string>& list, const std::string& item) {
-    if (std::find(list.begin(), list.end(), item) == list.end()) {
-        list.push_back(item);
-    }
-}
-
 std::string union_annotation(const std::vector<std::string>& members) {
     if (members.size() == 1) {
         return members.front();

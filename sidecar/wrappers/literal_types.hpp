@@ -18,6 +18,4 @@ std::string literal_of(const SchemaNode& value);
 // The annotation for a value of any of `members`. There must be at least one.
 std::string union_annotation(const std::vector<std::string>& members);
 
-void append_once(std::vector<std::string>& list, const std::string& item);
-
 } // namespace cellgate::wrappers

@@ -1,5 +1,6 @@
 #include "module_text.hpp"
 
+#include "package_writer.hpp"
 #include "python_text.hpp"
 #include "schema.hpp"
 #include "types.hpp"
@@ -18,26 +19,12 @@ namespace cellgate::wrappers {
 
 namespace {
 
-constexpr std::size_t max_module_bytes = std::size_t{4} << 20;
 constexpr std::array<std::string_view, 9> typing_names{"Any",     "Coroutine", "Dict",     "List", "Literal",
                                                        "Mapping", "Optional",  "Sequence", "Tuple"};
 constexpr std::array<std::string_view, 4> runtime_names{"UNSET", "Contents", "Text", "Unset"};
 constexpr std::array<std::string_view, 12> private_names{"Answer",  "ContentAnswer", "Struct",   "Tool",
                                                          "dict_of", "first_of",      "list_of",  "read_content",
                                                          "struct",  "structured",    "tuple_of", "variant"};
-// Constraints of a schema that are not part of the type.
-constexpr std::array<std::string_view, 12> facts{"default",   "format",           "pattern",          "minimum",
-                                                 "maximum",   "exclusiveMinimum", "exclusiveMaximum", "multipleOf",
-                                                 "minLength", "maxLength",        "minItems",         "maxItems"};
-
-// A schema may refer to a long text a thousand times.
-void require_fits(std::string_view text) {
-    if (text.size() > max_module_bytes) {
-        throw Error(ErrorCode::wrapper_failed,
-                    fmt::format("its module would have more than {} bytes", max_module_bytes));
-    }
-}
-
 std::string union_with(const std::string& annotation, std::string_view more) {
     if (annotation.starts_with("Union[")) {
         return fmt::format("{}, {}]", annotation.substr(0, annotation.size() - 1), more);
@@ -59,50 +46,12 @@ std::string parameter_annotation(const Field& field) {
     return takes_none_as_absent(field) ? union_with(field.type.annotation, "None, Unset") : field_annotation(field);
 }
 
-// The descriptions of the values that the tool offers: `"kg" (Kilogram)`; "" if there are none.
-std::string describe_choices(const SchemaNode& schema) {
-    std::string out;
-    for (const std::string_view keyword : {"anyOf", "oneOf"}) {
-        const SchemaNode* alternatives = schema.find(keyword);
-        if (alternatives == nullptr) {
-            continue;
-        }
-        for (const SchemaNode& alternative : alternatives->elements) {
-            const SchemaNode* value = alternative.find("const");
-            const std::string title = alternative.string_member("title");
-            const std::string text = title.empty() ? alternative.string_member("description") : title;
-            if (value != nullptr && !text.empty()) {
-                out += fmt::format("{}{} ({})", out.empty() ? "" : ", ", value->text, text);
-            }
-        }
-    }
-    return out;
-}
-
 std::string describe(const Field& field) {
-    std::string text;
     std::vector<std::string> notes;
     if (field.wire != field.name) {
         notes.push_back(fmt::format("called {} by the tool", string_literal(field.wire)));
     }
-    std::set<std::string_view> noted;
-    for (const SchemaNode* part : field.parts) {
-        if (text.empty()) {
-            text = part->string_member("description");
-        }
-        if (std::string choices = describe_choices(*part); !choices.empty()) {
-            notes.push_back(std::move(choices));
-        }
-        for (const std::string_view fact : facts) {
-            const SchemaNode* value = part->find(fact);
-            if (value != nullptr && noted.insert(fact).second) {
-                notes.push_back(fmt::format("{} {}", fact, value->text));
-            }
-        }
-    }
-    if (!notes.empty()) {
-        text += fmt::format("{}[{}]", text.empty() ? "" : " ", fmt::join(notes, "; "));
-    }
+    const std::string text = described(field.parts, std::move(notes));
     std::string out =
         fmt::format("    {}{}{}", field.name, field.required ? " (required)" : "", text.empty() ? "" : ": ");
     for (const char c : text) {
@@ -212,7 +161,7 @@ std::string ModuleWriter::write() {
     body += readers + (readers.empty() ? "" : "\n");
     body += fmt::format("_tool = _Tool({}, {}, Params, {})\n_tool.describe(run)\n_tool.describe(run_async)\n",
                         string_literal(server_), string_literal(tool_.name), read);
-    return file_header + docstring_lines(fmt::format("The tool `{}` of the server `{}`.", tool_.name, server_), 0) +
+    return python_header + docstring_lines(fmt::format("The tool `{}` of the server `{}`.", tool_.name, server_), 0) +
            (has_constants ? "\n# pyright: reportConstantRedefinition=false\n" : "") +
            "\nfrom __future__ import annotations\n\n" + imports(body) + "\n\n" + body;
 }
@@ -318,10 +267,6 @@ std::string ModuleWriter::imports(const std::string& body) const {
 }
 
 } // namespace
-
-std::string server_record(const std::string& server) {
-    return fmt::format("# Of the server {}.\n", string_literal(server));
-}
 
 std::string module_text(const std::string& server, const protocol::ToolSpec& tool) {
     return ModuleWriter(server, tool).write();

@@ -6,8 +6,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
-#include <map>
 #include <string_view>
 
 namespace cellgate::wrappers {
@@ -17,104 +15,6 @@ namespace {
 constexpr std::size_t steps_of_a_type = 200;
 constexpr int max_type_depth = 100;
 constexpr std::size_t max_expression = 20'000;
-
-constexpr std::array<std::string_view, 6> constraints{"type", "enum", "const", "anyOf", "oneOf", "$ref"};
-constexpr std::array<std::string_view, 4> object_keywords{"properties", "required", "additionalProperties",
-                                                          "patternProperties"};
-
-// The values allowed by an enum or a const; empty if there is neither.
-std::vector<const SchemaNode*> allowed_values(const SchemaParts& parts) {
-    if (const SchemaNode* value = find_in(parts, "const")) {
-        return {value};
-    }
-    std::vector<const SchemaNode*> values;
-    if (const SchemaNode* list = find_in(parts, "enum")) {
-        for (const SchemaNode& value : list->elements) {
-            values.push_back(&value);
-        }
-    }
-    return values;
-}
-
-const std::vector<SchemaNode>* alternatives_in(const SchemaParts& parts) {
-    for (const std::string_view keyword : {"anyOf", "oneOf"}) {
-        const SchemaNode* list = find_in(parts, keyword);
-        if (list != nullptr && !list->elements.empty()) {
-            return &list->elements;
-        }
-    }
-    return nullptr;
-}
-
-std::vector<std::string> json_types(const SchemaParts& parts) {
-    std::vector<std::string> types;
-    if (const SchemaNode* type = find_in(parts, "type")) {
-        if (type->type == "string") {
-            types.push_back(decode_json_string(type->text));
-        }
-        for (const SchemaNode& each : type->elements) {
-            append_once(types, each.type == "string" ? decode_json_string(each.text) : "");
-        }
-    } else if (std::any_of(object_keywords.begin(), object_keywords.end(),
-                           [&](std::string_view keyword) { return find_in(parts, keyword) != nullptr; })) {
-        types.emplace_back("object");
-    } else if (find_in(parts, "items") != nullptr || find_in(parts, "prefixItems") != nullptr) {
-        types.emplace_back("array");
-    }
-    const SchemaNode* nullable = find_in(parts, "nullable"); // as OpenAPI has it
-    if (nullable != nullptr && nullable->is_true() && !types.empty()) {
-        append_once(types, "null");
-    }
-    return types;
-}
-
-std::string description_of(const SchemaParts& parts) {
-    for (const SchemaNode* part : parts) {
-        if (std::string description = part->string_member("description"); !description.empty()) {
-            return description;
-        }
-    }
-    return "";
-}
-
-// The singular of a name: entities, entity.
-std::string singular(const std::string& name) {
-    if (name.size() > 3 && name.ends_with("ies")) {
-        return name.substr(0, name.size() - 3) + 'y';
-    }
-    if (name.size() > 2 && name.ends_with('s') && !name.ends_with("ss")) {
-        return name.substr(0, name.size() - 1);
-    }
-    return name + "_item";
-}
-
-std::string definition_name(const SchemaNode& node, const std::string& otherwise) {
-    const std::string uri = node.string_member("$ref");
-    for (const std::string_view place : {"#/$defs/", "#/definitions/"}) {
-        if (uri.starts_with(place)) {
-            return uri.substr(place.size());
-        }
-    }
-    return otherwise;
-}
-
-bool says_number(const SchemaParts& parts, std::string_view keyword, std::size_t number) {
-    const SchemaNode* value = find_in(parts, keyword);
-    return value != nullptr && value->text == std::to_string(number);
-}
-
-bool names_in(const SchemaNode* list, std::string_view name) {
-    return list != nullptr && std::any_of(list->elements.begin(), list->elements.end(), [&](const SchemaNode& each) {
-               return each.type == "string" && decode_json_string(each.text) == name;
-           });
-}
-
-// Whether the sidecar puts in the default when the caller leaves the argument out (tools/default_arguments.hpp).
-bool is_filled_in(const SchemaNode& root, std::string_view wire) {
-    const SchemaNode* properties = root.find("properties");
-    const SchemaNode* property = properties == nullptr ? nullptr : properties->find(wire);
-    return property != nullptr && property->find("default") != nullptr && names_in(root.find("required"), wire);
-}
 
 std::string reader_argument(const PythonType& type) {
     return type.reader.empty() ? "None" : type.reader;
@@ -139,14 +39,8 @@ TypeBuilder::TypeBuilder(std::set<std::string> taken)
 void TypeBuilder::add_params(const SchemaDocument& schema) {
     document_ = &schema;
     is_input_ = true;
-    const SchemaNode& root = schema.resolve(schema.root());
-    const SchemaParts parts = schema.parts(root);
-    const std::vector<std::string> types = json_types(parts);
-    const bool takes_objects = types.empty() || std::find(types.begin(), types.end(), "object") != types.end();
-    if (!root.is_object() || !takes_objects) {
-        throw Error(ErrorCode::wrapper_failed, "inputSchema is not the schema of an object");
-    }
-    class_type(root, object_view(parts), "Params", "");
+    const SchemaNode& root = params_root(schema);
+    class_type(root, object_view(schema, schema.parts(root)), "Params", "");
 }
 
 PythonType TypeBuilder::add_result(const SchemaDocument& schema) {
@@ -154,7 +48,7 @@ PythonType TypeBuilder::add_result(const SchemaDocument& schema) {
     is_input_ = false;
     const SchemaNode& root = schema.resolve(schema.root());
     const SchemaParts parts = schema.parts(root);
-    const ObjectView view = object_view(parts);
+    const ObjectView view = object_view(schema, parts);
     if (json_types(parts) == std::vector<std::string>{"object"} && !view.properties.empty()) {
         return class_type(root, view, "Result", description_of(parts));
     }
@@ -185,10 +79,7 @@ PythonType TypeBuilder::make(const SchemaNode& node, const std::string& hint) {
     if (const auto values = allowed_values(parts); !values.empty()) {
         return one_of_values(values);
     }
-    const std::vector<SchemaNode>* alternatives = alternatives_in(parts);
-    if (alternatives != nullptr && find_in(parts, "properties") == nullptr &&
-        std::none_of(alternatives->begin(), alternatives->end(),
-                     [&](const SchemaNode& alternative) { return is_trivial(alternative); })) {
+    if (const std::vector<SchemaNode>* alternatives = union_in(*document_, parts)) {
         return union_of(*alternatives, hint);
     }
     std::vector<PythonType> types;
@@ -222,22 +113,14 @@ PythonType TypeBuilder::of_json_type(const std::string& type, const SchemaNode& 
 }
 
 PythonType TypeBuilder::array_type(const SchemaParts& parts, const std::string& hint) {
-    const SchemaNode* items = find_in(parts, "items");
-    const SchemaNode* prefix = find_in(parts, "prefixItems");
-    const SchemaNode* rest = items;
-    if (prefix == nullptr && items != nullptr && items->type == "array") {
-        prefix = items;
-        rest = find_in(parts, "additionalItems");
-    }
+    const ArrayView view = array_view(parts);
     PythonType item;
-    if (prefix != nullptr) {
-        const std::size_t count = prefix->elements.size();
+    if (view.prefix != nullptr) {
         std::vector<PythonType> types;
-        for (const SchemaNode& each : prefix->elements) {
+        for (const SchemaNode& each : view.prefix->elements) {
             types.push_back(type_of(each, singular(hint)));
         }
-        const bool closed = (rest != nullptr && rest->is_false()) || says_number(parts, "maxItems", count);
-        if (closed && count > 0 && says_number(parts, "minItems", count)) {
+        if (view.is_tuple) {
             std::vector<std::string> annotations;
             std::vector<std::string> readers;
             for (const PythonType& type : types) {
@@ -247,9 +130,9 @@ PythonType TypeBuilder::array_type(const SchemaParts& parts, const std::string& 
             return {fmt::format("Tuple[{}]", fmt::join(annotations, ", ")),
                     fmt::format("_tuple_of({})", fmt::join(readers, ", ")), ""};
         }
-        item = closed ? either(types) : PythonType{};
-    } else if (items != nullptr) {
-        item = type_of(*items, singular(hint));
+        item = view.closed ? either(types) : PythonType{};
+    } else if (view.items != nullptr) {
+        item = type_of(*view.items, singular(hint));
     }
     // A list of dicts is no List of a Union, as lists can be changed.
     const std::string_view kind = is_input_ && !item.reader.empty() ? "Sequence" : "List";
@@ -258,7 +141,7 @@ PythonType TypeBuilder::array_type(const SchemaParts& parts, const std::string& 
 }
 
 PythonType TypeBuilder::object_type(const SchemaNode& node, const SchemaParts& parts, const std::string& hint) {
-    const ObjectView view = object_view(parts);
+    const ObjectView view = object_view(*document_, parts);
     if (!view.properties.empty()) {
         if (const auto same = input_types_.find(node.text); !is_input_ && same != input_types_.end()) {
             return same->second;
@@ -269,11 +152,7 @@ PythonType TypeBuilder::object_type(const SchemaNode& node, const SchemaParts& p
         }
         return class_type(node, view, names_.claim(name), description_of(parts));
     }
-    const SchemaNode* values = view.additional;
-    if (const SchemaNode* patterns = find_in(parts, "patternProperties");
-        values == nullptr && patterns != nullptr && patterns->members.size() == 1 && view.closed) {
-        values = &patterns->members.front().value;
-    }
+    const SchemaNode* values = map_values(view, parts);
     const PythonType value = values == nullptr ? PythonType{} : type_of(*values, singular(hint));
     const std::string_view kind = is_input_ && !value.reader.empty() ? "Mapping" : "Dict";
     return {fmt::format("{}[str, {}]", kind, value.annotation),
@@ -375,54 +254,6 @@ PythonType TypeBuilder::either(const std::vector<PythonType>& types) const {
     return made;
 }
 
-// The properties of an object: those of all its parts and, as optional ones, those of its alternatives.
-TypeBuilder::ObjectView TypeBuilder::object_view(const SchemaParts& parts) const {
-    ObjectView view;
-    std::map<std::string_view, std::size_t> places; // of the properties in the view
-    const auto add = [&](const SchemaNode& part, bool always) {
-        if (const SchemaNode* properties = part.find("properties")) {
-            document_->spend(properties->members.size());
-            for (const auto& [wire, schema] : properties->members) {
-                if (schema.is_false()) {
-                    continue; // a property that must not be there
-                }
-                const auto [place, is_new] = places.emplace(wire, view.properties.size());
-                if (is_new) {
-                    view.properties.push_back({wire, {&schema}});
-                } else {
-                    view.properties[place->second].second.push_back(&schema);
-                }
-            }
-        }
-        if (const SchemaNode* required = part.find("required"); required != nullptr && always) {
-            for (const SchemaNode& name : required->elements) {
-                if (name.type == "string") {
-                    view.required.insert(decode_json_string(name.text));
-                }
-            }
-        }
-        for (const std::string_view keyword : {"additionalProperties", "unevaluatedProperties"}) {
-            const SchemaNode* additional = part.find(keyword);
-            if (additional != nullptr && additional->is_false()) {
-                view.closed = true;
-            } else if (additional != nullptr && additional->is_object() && view.additional == nullptr) {
-                view.additional = additional;
-            }
-        }
-    };
-    for (const SchemaNode* part : parts) {
-        add(*part, true);
-    }
-    if (const std::vector<SchemaNode>* alternatives = alternatives_in(parts)) {
-        for (const SchemaNode& alternative : *alternatives) {
-            for (const SchemaNode* part : document_->parts(document_->resolve(alternative))) {
-                add(*part, false);
-            }
-        }
-    }
-    return view;
-}
-
 std::string TypeBuilder::variant_reader(const ObjectView& view, const std::string& name) const {
     std::string required;
     std::string values;
@@ -450,13 +281,6 @@ std::string TypeBuilder::variant_reader(const ObjectView& view, const std::strin
         required.pop_back();
     }
     return fmt::format("_variant({}, ({}), {{{}}})", name, required, values);
-}
-
-bool TypeBuilder::is_trivial(const SchemaNode& given) const {
-    const SchemaParts parts = document_->parts(document_->resolve(given));
-    return std::none_of(constraints.begin(), constraints.end(),
-                        [&](std::string_view keyword) { return find_in(parts, keyword) != nullptr; }) &&
-           json_types(parts).empty();
 }
 
 } // namespace cellgate::wrappers

@@ -4,7 +4,7 @@
 // a type checker must not forbid a valid call.
 
 #include "python_text.hpp"
-#include "schema.hpp"
+#include "schema_view.hpp"
 
 #include <map>
 #include <optional>
@@ -52,13 +52,6 @@ class TypeBuilder {
     const std::vector<Class>& classes() const { return classes_; }
 
   private:
-    struct ObjectView {
-        std::vector<std::pair<std::string, SchemaParts>> properties;
-        std::set<std::string> required;
-        const SchemaNode* additional = nullptr;
-        bool closed = false; // no additional properties
-    };
-
     PythonType type_of(const SchemaNode& given, const std::string& hint);
     PythonType make(const SchemaNode& node, const std::string& hint);
     PythonType of_json_type(const std::string& type, const SchemaNode& node, const SchemaParts& parts,
@@ -69,9 +62,7 @@ class TypeBuilder {
                           const std::string& description);
     PythonType either(const std::vector<PythonType>& types) const;
     PythonType union_of(const std::vector<SchemaNode>& alternatives, const std::string& hint);
-    ObjectView object_view(const SchemaParts& parts) const;
     std::string variant_reader(const ObjectView& view, const std::string& name) const;
-    bool is_trivial(const SchemaNode& node) const;
 
     const SchemaDocument* document_ = nullptr;
     bool is_input_ = true;

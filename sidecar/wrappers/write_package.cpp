@@ -2,7 +2,7 @@
 
 #include "base/files.hpp"
 #include "base/names.hpp"
-#include "module_text.hpp"
+#include "package_writer.hpp"
 #include "python_text.hpp"
 
 #include <fmt/format.h>
@@ -80,11 +80,16 @@ std::optional<std::string> read_start(const UniqueFd& folder, const std::string&
     return text;
 }
 
+bool is_ours(std::string_view start) {
+    return start.starts_with(python_header) || start.starts_with(typescript_header);
+}
+
 // Temporary files next to the files that they will replace. One flush writes all of them to disk before the first
 // rename: a flush for each file would dominate the time of a large package.
 class Replacements {
   public:
     // `folder` outlives this.
+    // `text` begins with the header by which files of cellgate are known.
     void add(const UniqueFd& folder, const std::string& name, const std::string& text);
     void commit();
 
@@ -103,7 +108,7 @@ void Replacements::add(const UniqueFd& folder, const std::string& name, const st
     if (present == text) {
         return;
     }
-    if (present && !present->starts_with(file_header)) {
+    if (present && !is_ours(*present)) {
         throw Error(ErrorCode::wrapper_failed, fmt::format("{} is there already and was not made by cellgate", name),
                     "move it away, or name another outDir");
     }
@@ -130,9 +135,10 @@ void Replacements::commit() {
 
 // The folder of a package made for another server is not ours, though both names give the same Python name.
 void require_own(const UniqueFd& folder, const Package& package) {
-    const std::string expected = file_header + server_record(package.server);
-    const std::optional<std::string> present = read_start(folder, "__init__.py", expected.size());
-    if (present && present->starts_with(file_header) && present != expected) {
+    const PackageWriter& writer = writer_of(package.language);
+    const std::string expected = writer.own_lines(package.server);
+    const std::optional<std::string> present = read_start(folder, std::string(writer.index), expected.size());
+    if (present && is_ours(*present) && present != expected) {
         throw Error(
             ErrorCode::wrapper_failed,
             fmt::format("mcptools/{} holds the wrappers of another server than {}", package.package,
@@ -142,7 +148,7 @@ void require_own(const UniqueFd& folder, const Package& package) {
 }
 
 // Removes generated files that are not part of this package any more, and half-written files left over from a crash.
-void remove_stale(const UniqueFd& folder, const std::set<std::string>& kept) {
+void remove_stale(const UniqueFd& folder, std::string_view suffix, const std::set<std::string>& kept) {
     const int copy = dup(folder.get());
     DIR* entries = copy < 0 ? nullptr : fdopendir(copy);
     if (entries == nullptr) {
@@ -152,12 +158,13 @@ void remove_stale(const UniqueFd& folder, const std::set<std::string>& kept) {
     while (const dirent* entry = readdir(entries)) {
         const std::string name = entry->d_name;
         const bool is_aside = name.starts_with(aside_prefix);
-        if (kept.contains(name) || (!is_aside && !name.ends_with(".py"))) {
+        if (kept.contains(name) || (!is_aside && !name.ends_with(suffix))) {
             continue;
         }
         try {
-            const std::optional<std::string> start = read_start(folder, name, std::string_view(file_header).size());
-            if (is_aside || start == file_header) {
+            const std::optional<std::string> start =
+                read_start(folder, name, std::string_view(typescript_header).size());
+            if (is_aside || (start && is_ours(*start))) {
                 unlinkat(folder.get(), name.c_str(), 0);
             }
         } catch (const Error&) {
@@ -189,7 +196,7 @@ void write_package(const Package& package, const std::filesystem::path& out_dir)
         }
     }
     replacements.commit();
-    remove_stale(own, kept);
+    remove_stale(own, writer_of(package.language).suffix, kept);
     for (const UniqueFd* folder : {&own, &shared, &top}) {
         if (fsync(folder->get()) != 0 && errno != EINVAL) {
             fail("cannot write the package's folder", errno);

@@ -86,9 +86,9 @@ class Asking(RequestsTest):
         self.rule("inspect", openapi=str(document))
         execution = self.cellgate.execute(FETCH + "ask('/repos/ada/issues', b'x')")
         approval = self.cellgate.approval()
-        self.assertEqual(approval["display"][:2],
+        self.assertEqual(approval["display"][:3],
                          [f"POST https://{HOST}/repos/ada/issues",
-                          'operation issues/create of its OpenAPI document: "Create an issue", owner ada'])
+                          'operation issues/create of its OpenAPI document: "Create an issue", owner ad', "↳ a"])
         self.cellgate.deny(approval)
         execution.result()
         text = f"allow request {HOST} --operation issues/create owner=ada"

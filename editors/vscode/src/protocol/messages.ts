@@ -2379,7 +2379,7 @@ export interface ToolInfo {
     hints: Hints;
 }
 /**
- * Writes the Python package of a tool server. With `config`: adds the server first, which for an agent is an action that a user has to allow.
+ * Writes the package of a tool server. With `config`: adds the server first, which for an agent is an action that a user has to allow.
  */
 export interface WrappersGenerateParams {
     server: ServerName;
@@ -2388,14 +2388,22 @@ export interface WrappersGenerateParams {
      * Folder in which `mcptools` is written. Default: the workspace.
      */
     outDir?: Path;
+    /**
+     * Default python.
+     */
+    language?: WrapperLanguage;
     workDoneToken?: RequestId;
 }
+/**
+ * In which the wrappers are written. One folder may hold those of both.
+ */
+export type WrapperLanguage = "python" | "typescript";
 /**
  * What was written, and which tools were left out and why.
  */
 export interface WrappersGenerateResult {
     /**
-     * Dotted name to import, such as mcptools.filesystem.
+     * Dotted name, such as mcptools.filesystem. In Python it is imported so.
      */
     package: ModuleName;
     modules: WrapperModule[];

@@ -1,10 +1,11 @@
-// `generateWrappers` has the sidecar write the wrappers of a tool server, with progress that the user can cancel, and
-// reports what was written.
+// `generateWrappers` has the sidecar write the wrappers of a tool server in the language of the active editor, with
+// progress that the user can cancel, and reports what was written.
 
 import { randomUUID } from "node:crypto";
+import * as vscode from "vscode";
 import type { Cellgate } from "../cellgate";
 import { inform, showCancellableProgress, warn } from "../notices";
-import type { WrappersGenerateResult } from "../protocol/messages";
+import type { WrapperLanguage, WrappersGenerateResult } from "../protocol/messages";
 import { label } from "../text";
 
 export async function generateWrappers({ sidecar, log }: Cellgate, server: string): Promise<void> {
@@ -14,12 +15,17 @@ export async function generateWrappers({ sidecar, log }: Cellgate, server: strin
             if (progress.token === workDoneToken && progress.value.message !== undefined) report(label(progress.value.message));
         });
         try {
-            return await sidecar.request("wrappers/generate", { server, workDoneToken }, token);
+            return await sidecar.request("wrappers/generate", { server, language: wrapperLanguage(), workDoneToken }, token);
         } finally {
             listening.dispose();
         }
     });
     reportResult(result, log);
+}
+
+function wrapperLanguage(): WrapperLanguage {
+    const language = vscode.window.activeTextEditor?.document.languageId ?? "";
+    return ["typescript", "javascript"].includes(language) ? "typescript" : "python";
 }
 
 function reportResult({ package: name, modules, skipped }: WrappersGenerateResult, log: Cellgate["log"]): void {

@@ -1,7 +1,8 @@
 #pragma once
-// `generate` makes a Python package of a tool server's tools: one module with a typed `run` and `run_async` for each.
-// It is pure: the same server name and tools give the same bytes. Tool descriptions are hostile: they become docstrings
-// and literals that they cannot leave, and names become identifiers that cannot collide.
+// `generate` makes a package of a tool server's tools: in Python one module with a typed `run` and `run_async` for
+// each, in TypeScript one with a typed function. It is pure: the same server name and tools give the same bytes. Tool
+// descriptions are hostile: they become comments and literals that they cannot leave, and names become identifiers that
+// cannot collide.
 
 #include "protocol/tool_spec.hpp"
 
@@ -9,6 +10,8 @@
 #include <vector>
 
 namespace cellgate::wrappers {
+
+enum class Language { python, typescript };
 
 struct File {
     std::string path; // relative to the folder that holds mcptools/, parts joined by '/'
@@ -19,6 +22,7 @@ struct Module {
     std::string tool;
     std::string module; // as in `from mcptools.<package> import <module>`
     std::string path;
+    std::string function; // in TypeScript
 };
 
 struct Skipped {
@@ -28,6 +32,7 @@ struct Skipped {
 
 struct Package {
     std::string server;
+    Language language = Language::python;
     std::string package; // as in `mcptools.<package>`
     std::vector<File> files;
     std::vector<Module> modules; // in the order of the tools
@@ -35,6 +40,7 @@ struct Package {
 };
 
 // A tool with an unusable schema is skipped, with the reason; the others are generated. Never throws because of a tool.
-Package generate(const std::string& server, const std::vector<protocol::ToolSpec>& tools);
+Package generate(const std::string& server, const std::vector<protocol::ToolSpec>& tools,
+                 Language language = Language::python);
 
 } // namespace cellgate::wrappers

@@ -1,0 +1,95 @@
+#include "typescript_text.hpp"
+
+#include "base/encoding.hpp"
+#include "base/escape_unprintable.hpp"
+#include "python_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstdint>
+
+namespace cellgate::wrappers {
+
+namespace {
+
+// Of modules, which are strict, and those that types or globals would be mistaken for.
+constexpr std::array<std::string_view, 54> reserved_words{
+    "arguments", "await",  "break",    "case",    "catch",      "class",     "const",  "continue",   "debugger",
+    "default",   "delete", "do",       "else",    "enum",       "eval",      "export", "extends",    "false",
+    "finally",   "for",    "function", "if",      "implements", "import",    "in",     "instanceof", "interface",
+    "let",       "new",    "null",     "package", "private",    "protected", "public", "return",     "static",
+    "super",     "switch", "this",     "throw",   "true",       "try",       "typeof", "undefined",  "var",
+    "void",      "while",  "with",     "yield",   "async",      "of",        "as",     "any",        "unknown"};
+
+std::string escape_utf16(std::uint32_t code_point) {
+    if (code_point < 0x10000) {
+        return fmt::format("\\u{:04x}", code_point);
+    }
+    return fmt::format("\\u{{{:x}}}", code_point);
+}
+
+} // namespace
+
+std::string typescript_literal(std::string_view text) {
+    std::string out = "\"";
+    while (!text.empty()) {
+        const DecodedCodePoint decoded = decode_utf8(text);
+        const std::string_view bytes = text.substr(0, decoded.length);
+        const auto code_point = static_cast<std::uint32_t>(decoded.valid ? decoded.code_point : U'\ufffd');
+        if (code_point == '"' || code_point == '\\') {
+            out += '\\';
+            out += bytes;
+        } else if (code_point == '\n') {
+            out += "\\n";
+        } else if (decoded.valid && escape_unprintable(bytes) == bytes) {
+            out += bytes;
+        } else {
+            out += escape_utf16(code_point);
+        }
+        text.remove_prefix(decoded.length);
+    }
+    return out + '"';
+}
+
+std::string doc_comment(std::string_view text, int indent) {
+    const std::string visible = escape_unprintable(text, true);
+    const std::size_t first = visible.find_first_not_of(" \n");
+    if (first == std::string::npos) {
+        return "";
+    }
+    std::string safe;
+    for (const char c : visible.substr(first, visible.find_last_not_of(" \n") + 1 - first)) {
+        safe += c == '/' && safe.ends_with('*') ? "\\/" : std::string(1, c);
+    }
+    const std::string margin(static_cast<std::size_t>(indent), ' ');
+    if (safe.find('\n') == std::string::npos) {
+        return fmt::format("{}/** {} */\n", margin, safe);
+    }
+    std::string out = margin + "/**\n" + margin + " * ";
+    for (std::size_t at = 0; at < safe.size(); ++at) {
+        const bool is_empty = safe[at] == '\n' && safe[at + 1] == '\n';
+        out += safe[at] != '\n' ? std::string(1, safe[at]) : "\n" + margin + (is_empty ? " *" : " * ");
+    }
+    return out + "\n" + margin + " */\n";
+}
+
+std::string property_name(std::string_view wire) {
+    const auto is_word = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
+    const bool plain = !wire.empty() && std::isdigit(static_cast<unsigned char>(wire.front())) == 0 &&
+                       std::all_of(wire.begin(), wire.end(), is_word);
+    return plain ? std::string(wire) : typescript_literal(wire);
+}
+
+std::string function_identifier(std::string_view name) {
+    std::string made = class_identifier(name);
+    made.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(made.front())));
+    if (std::find(reserved_words.begin(), reserved_words.end(), made) != reserved_words.end()) {
+        made += '_';
+    }
+    return made;
+}
+
+} // namespace cellgate::wrappers

@@ -130,7 +130,9 @@ Task<void> add_one(async::Loop* loop, SecretArguments* arguments, TerminalClient
 }
 
 Task<void> remove_one(async::Loop* /*loop*/, SecretArguments* arguments, TerminalClient& client) {
-    protocol::SecretDeleteParams params{arguments->name, arguments->scope()};
+    protocol::SecretDeleteParams params;
+    params.name = arguments->name;
+    params.scope = arguments->scope();
     co_await client.sidecar().call<protocol::SecretDelete>(std::move(params));
 }
 

@@ -45,6 +45,18 @@ Environment given_environment(const jupyter::KernelChoice& choice, const Session
     return environment;
 }
 
+// A kernel's ports are safe in a network of the sandbox's own only. On the machine's, each of its users could read what
+// the kernel prints: its key protects what it is sent, not what it publishes.
+void require_own_network(const jupyter::KernelChoice& choice, sandbox::Isolation isolation) {
+    if (!sandbox::traits_of(isolation).own_network) {
+        throw Error(ErrorCode::kernel_start_failed,
+                    fmt::format("the kernel {} listens on TCP ports only, and without the sandbox \"{}\" other users "
+                                "and programs of this machine could read what it prints",
+                                choice.name, sandbox::traits_of(sandbox::default_isolation).name),
+                    "Use the default sandbox for this session.");
+    }
+}
+
 } // namespace
 
 Task<std::unique_ptr<KernelInstance>> KernelInstance::start(KernelContext context) {
@@ -74,7 +86,12 @@ Task<void> KernelInstance::launch(jupyter::KernelChoice choice) {
         return store::make_locked_temp_dir(services.directories.runtime, "k-");
     };
     temp_dir = co_await services.loop.run_blocking(std::move(make));
-    jupyter::ConnectionInfo connection = jupyter::create_connection(temp_dir.path);
+    std::optional<int> first_port;
+    if (choice.tcp_only) {
+        require_own_network(choice, context.options.isolation);
+        first_port = sandbox::first_kernel_port;
+    }
+    jupyter::ConnectionInfo connection = jupyter::create_connection(temp_dir.path, first_port);
     const SessionOptions& options = context.options;
     const LaunchPlace place{services.directories, services.workspace, options.cwd, temp_dir.path, connection.file};
     KernelLaunch start = language->launch(place, make_environment(choice));
@@ -92,6 +109,9 @@ Task<void> KernelInstance::launch(jupyter::KernelChoice choice) {
 
     services.gate.set_session_rules(options.id, egress::rules_of(options.settings.get()));
     profile = make_profile(choice, std::move(start.packages));
+    if (choice.tcp_only) {
+        profile.kernel_sockets = connection.socket_prefix;
+    }
     async::Command command;
     command.argv = std::move(start.argv);
     command.environment = std::move(start.environment);

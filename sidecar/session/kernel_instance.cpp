@@ -11,6 +11,7 @@
 #include "gate/injected_secrets.hpp"
 #include "kernel_selection.hpp"
 #include "notes.hpp"
+#include "session/process_usage.hpp"
 #include "session/session_limits.hpp"
 
 #include <fmt/format.h>
@@ -24,6 +25,7 @@ namespace cellgate::session {
 namespace {
 
 constexpr Duration start_limit = std::chrono::seconds(60);
+constexpr Duration max_silence = std::chrono::seconds(10); // of a kernel that starts
 
 // The files in a kernel's directory.
 constexpr std::string_view channel_socket = "tools.sock";
@@ -128,8 +130,24 @@ Task<void> KernelInstance::launch(jupyter::KernelChoice choice) {
     mounts = std::move(launch.mounts);
     record_sandbox(launch);
     const Instant deadline = services.loop.clock().now() + start_limit;
+    const jupyter::SignsOfLife signs{max_silence, [this](int pid) { return progress_of(pid); }};
     kernel = co_await jupyter::start_kernel(services.loop, std::move(launch.command), connection, context.listener,
-                                            deadline);
+                                            deadline, &signs);
+}
+
+Task<std::string> KernelInstance::progress_of(int pid) {
+    constexpr double noticed = 0.1; // seconds of processor time; what only waits takes less in that time
+    KernelProcesses processes{pid, {}};
+    if (group) {
+        processes.group_folders = group->folders();
+    }
+    std::function<std::int64_t()> look = [&processes] {
+        return static_cast<std::int64_t>(ProcessTable::read().of_kernel(processes).processor_seconds / noticed);
+    };
+    const std::int64_t worked = co_await context.services.loop.run_blocking(std::move(look));
+    // While it connects, a user may have to answer first.
+    looks_while_connected_ += has_connected_ ? 1 : 0;
+    co_return fmt::format("{} {}", worked, looks_while_connected_);
 }
 
 Task<void> KernelInstance::make_trusted_authority(Environment given) {
@@ -160,6 +178,7 @@ std::unique_ptr<egress::Proxy> KernelInstance::make_proxy() {
     made.path = path_of(proxy_socket);
     made.name = fmt::format("session {}", context.options.id);
     made.asker = [this](const egress::ConnectionSource& source) {
+        has_connected_ = true;
         std::optional<std::int64_t> line;
         if (const std::shared_ptr<Execution>& running = context.executions.running()) {
             line = attribution.line_of(source, running->id);

@@ -1,5 +1,6 @@
 """Cells of bash in cellgate's own kernel: one bash, which keeps its state and outlives an interrupt."""
 
+import time
 import unittest
 
 from cli_testing import CliTest
@@ -137,6 +138,18 @@ class Run(CliTest):
         ended = self.cli("run", self.script("x = 'of Python'\n# %% [bash]\nx='of bash'; echo $x\n# %%\nprint(x)\n"
                                             "# %% again [sh]\necho $x\n"))
         self.assertEqual((ended.returncode, ended.stdout), (0, "of bash\nof Python\nof bash\n"), ended.stderr)
+
+    def test_a_kernel_that_does_nothing_is_given_up_before_its_time(self):
+        folder = self.workspace.home / ".local/share/jupyter/kernels/idle"
+        folder.mkdir(parents=True)
+        (folder / "kernel.json").write_text('{"argv": ["/bin/sh", "-c", "echo what it says >&2; exec sleep 1000"], '
+                                            '"display_name": "Idle", "language": "none"}')
+        begun = time.monotonic()
+        ended = self.cli("run", "--kernel", "idle", self.script("x\n", "x.sh"))
+        self.assertNotEqual(ended.returncode, 0)
+        self.assertIn("for 10 s it has neither printed nor computed anything", ended.stderr)
+        self.assertIn("what it says", ended.stderr)
+        self.assertLess(time.monotonic() - begun, 40)  # a start may take 60 s
 
     def test_a_kernelspec_for_bash_wins(self):
         folder = self.workspace.home / ".local/share/jupyter/kernels/mine"

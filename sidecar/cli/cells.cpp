@@ -3,6 +3,7 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/json_codec.hpp"
+#include "file_language.hpp"
 
 #include <fmt/format.h>
 
@@ -17,8 +18,32 @@ std::string_view without_indent(std::string_view line) {
     return line.substr(std::min(line.find_first_not_of(" \t"), line.size()));
 }
 
-bool is_separator(std::string_view line) {
-    return line.starts_with('#') && without_indent(line.substr(1)).starts_with("%%");
+// What follows the `%%` of a separator; nothing for any other line.
+std::optional<std::string_view> separator_text(std::string_view line) {
+    for (const std::string_view comment : {"#", "//", "--"}) {
+        if (!line.starts_with(comment)) {
+            continue;
+        }
+        const std::string_view rest = without_indent(line.substr(comment.size()));
+        if (rest.starts_with("%%")) {
+            return rest.substr(2);
+        }
+    }
+    return std::nullopt;
+}
+
+// The languages in brackets, as "[bash]"; other words in brackets are a part of the title.
+std::optional<std::string> named_language(std::string_view text) {
+    for (std::size_t open = text.find('['); open != std::string_view::npos; open = text.find('[', open + 1)) {
+        const std::size_t close = text.find(']', open);
+        if (close == std::string_view::npos) {
+            break;
+        }
+        if (std::optional<std::string> language = language_of_name(text.substr(open + 1, close - open - 1))) {
+            return language;
+        }
+    }
+    return std::nullopt;
 }
 
 bool is_blank(std::string_view code) {
@@ -36,13 +61,37 @@ struct NotebookCell {
     }
 };
 
+struct NotebookLanguage {
+    std::optional<std::string> name;     // language_info's
+    std::optional<std::string> language; // kernelspec's
+
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("name", self.name);
+        visit("language", self.language);
+    }
+};
+
+struct NotebookMetadata {
+    std::optional<NotebookLanguage> language_info;
+    std::optional<NotebookLanguage> kernelspec;
+
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("language_info", self.language_info);
+        visit("kernelspec", self.kernelspec);
+    }
+};
+
 struct Notebook {
     std::int64_t nbformat = 0;
+    std::optional<NotebookMetadata> metadata;
     std::vector<NotebookCell> cells;
 
     template <class Self, class Visit>
     static void fields(Self& self, Visit& visit) {
         visit("nbformat", self.nbformat);
+        visit("metadata", self.metadata);
         visit("cells", self.cells);
     }
 };
@@ -56,6 +105,18 @@ std::string joined(const RawJson& source) {
         text += line;
     }
     return text;
+}
+
+Notebook read_notebook(std::string_view text) {
+    Notebook notebook = from_json<Notebook>(RawJson::parse(text), "the notebook");
+    if (notebook.nbformat != 4) {
+        throw Error(ErrorCode::config_invalid, fmt::format("expected nbformat 4, found {}", notebook.nbformat));
+    }
+    return notebook;
+}
+
+Error no_notebook(const Error& error) {
+    return Error(ErrorCode::config_invalid, fmt::format("expected a Jupyter notebook: {}", error.message));
 }
 
 } // namespace
@@ -75,13 +136,14 @@ std::vector<Cell> split_cells(std::string_view text) {
         const std::string_view line = text.substr(0, end);
         text.remove_prefix(end);
         ++number;
-        if (!is_separator(line)) {
+        const std::optional<std::string_view> separator = separator_text(line);
+        if (!separator) {
             cell.code += line;
             continue;
         }
         finish();
-        cell = Cell{{}, number};
-        markdown = line.find("[markdown]") != std::string_view::npos;
+        cell = Cell{{}, number, named_language(*separator)};
+        markdown = separator->find("[markdown]") != std::string_view::npos;
     }
     finish();
     return cells;
@@ -90,20 +152,28 @@ std::vector<Cell> split_cells(std::string_view text) {
 std::vector<Cell> cells_of_notebook(std::string_view text) {
     std::vector<Cell> cells;
     try {
-        const Notebook notebook = from_json<Notebook>(RawJson::parse(text), "the notebook");
-        if (notebook.nbformat != 4) {
-            throw Error(ErrorCode::config_invalid, fmt::format("expected nbformat 4, found {}", notebook.nbformat));
-        }
-        for (const NotebookCell& each : notebook.cells) {
-            Cell cell{each.cell_type == "code" && each.source ? joined(*each.source) : std::string(), 0};
+        for (const NotebookCell& each : read_notebook(text).cells) {
+            Cell cell{each.cell_type == "code" && each.source ? joined(*each.source) : std::string()};
             if (!is_blank(cell.code)) {
                 cells.push_back(std::move(cell));
             }
         }
     } catch (const Error& error) {
-        throw Error(ErrorCode::config_invalid, fmt::format("expected a Jupyter notebook: {}", error.message));
+        throw no_notebook(error);
     }
     return cells;
+}
+
+std::optional<std::string> language_of_notebook(std::string_view text) {
+    try {
+        const NotebookMetadata metadata = read_notebook(text).metadata.value_or(NotebookMetadata{});
+        if (metadata.kernelspec && metadata.kernelspec->language) {
+            return metadata.kernelspec->language;
+        }
+        return metadata.language_info ? metadata.language_info->name : std::nullopt;
+    } catch (const Error& error) {
+        throw no_notebook(error);
+    }
 }
 
 } // namespace cellgate::cli

@@ -1,8 +1,9 @@
 #pragma once
-// `split_cells` and `cells_of_notebook` are parsers of a file into cells: a Python file, divided by `# %%` lines as in
-// editors, or a Jupyter notebook.
+// `split_cells` and `cells_of_notebook` are parsers of a file into cells: a file of code, divided by `# %%` or `// %%`
+// lines as in editors, or a Jupyter notebook.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,12 +13,15 @@ namespace cellgate::cli {
 struct Cell {
     std::string code;
     std::int64_t line = 0; // of the first line of code in the file, from 0; in a notebook, in its cell
+    std::optional<std::string> language = std::nullopt; // that its separator names: `# %% [bash]`
 };
 
-// Text before the first `# %%` is a cell too. Markdown cells and empty cells are left out.
+// Text before the first separator is a cell too. Markdown cells and empty cells are left out.
 std::vector<Cell> split_cells(std::string_view text);
 
 // The code cells of a notebook (nbformat 4), without empty ones. Throws Error{config_invalid}.
 std::vector<Cell> cells_of_notebook(std::string_view text);
+// That its metadata names, if any. Throws Error{config_invalid}.
+std::optional<std::string> language_of_notebook(std::string_view text);
 
 } // namespace cellgate::cli

@@ -36,6 +36,7 @@ constexpr Language languages[] = {
     {"perl", {".pl"}},
     {"php", {".php"}},
     {"powershell", {".ps1"}},
+    {"python", {".py"}},
     {"R", {".r"}},
     {"ruby", {".rb"}},
     {"rust", {".rs"}},
@@ -45,10 +46,7 @@ constexpr Language languages[] = {
     {"zsh", {".zsh"}},
 };
 
-} // namespace
-
-std::optional<std::string> language_of_file(std::string_view path) {
-    const std::string ending = lower_case(std::filesystem::path(path).extension().string());
+std::optional<std::string> language_of_ending(std::string_view ending) {
     for (const Language& language : languages) {
         if (!ending.empty() &&
             std::find(language.endings.begin(), language.endings.end(), ending) != language.endings.end()) {
@@ -58,8 +56,20 @@ std::optional<std::string> language_of_file(std::string_view path) {
     return std::nullopt;
 }
 
-bool same_language(std::string_view one, std::string_view other) {
-    return lower_case(one) == lower_case(other);
+} // namespace
+
+std::optional<std::string> language_of_file(std::string_view path) {
+    return language_of_ending(lower_case(std::filesystem::path(path).extension().string()));
+}
+
+std::optional<std::string> language_of_name(std::string_view name) {
+    const std::string wanted = lower_case(name);
+    for (const Language& language : languages) {
+        if (lower_case(language.name) == wanted) {
+            return std::string(language.name);
+        }
+    }
+    return language_of_ending("." + wanted);
 }
 
 } // namespace cellgate::cli

@@ -7,10 +7,10 @@
 
 namespace cellgate::cli {
 
-// Nothing for an ending that is not known, and for those that `run` takes as they are: .py and .ipynb.
+// Nothing for an ending that is not known, and for .ipynb: a notebook names its language itself.
 std::optional<std::string> language_of_file(std::string_view path);
 
-// Kernelspecs write "R" and "r", "C++" and "c++".
-bool same_language(std::string_view one, std::string_view other);
+// Of a name or an ending, in any case: "TypeScript", "ts".
+std::optional<std::string> language_of_name(std::string_view name);
 
 } // namespace cellgate::cli

@@ -11,7 +11,6 @@
 #include "commands.hpp"
 #include "file_language.hpp"
 #include "gate/connection_rule.hpp"
-#include "kernel_listing.hpp"
 #include "protocol/messages/changes.hpp"
 #include "protocol/messages/sessions.hpp"
 #include "sandbox_options.hpp"
@@ -21,6 +20,7 @@
 #include <cerrno>
 #include <csignal>
 #include <filesystem>
+#include <map>
 
 namespace cellgate::cli {
 
@@ -41,6 +41,8 @@ struct RunArguments {
 struct FileRun {
     RunArguments arguments;
     std::vector<Cell> cells;
+    std::string language;                        // the file's; empty: --kernel names what runs it
+    std::map<std::string, std::string> sessions; // by language, each with its id
     std::string uri;
     std::optional<Artifacts> artifacts;
     int exit_code = 0;
@@ -49,7 +51,7 @@ struct FileRun {
 };
 
 // Python reads files so: as UTF-8, after the mark that some editors put before it.
-std::vector<Cell> cells_of_file(const std::string& path) {
+std::string text_of_file(const std::string& path) {
     std::optional<std::string> text = read_file(path);
     if (!text) {
         throw system_error(ErrorCode::config_invalid, fmt::format("cannot read {}", path), errno);
@@ -63,34 +65,30 @@ std::vector<Cell> cells_of_file(const std::string& path) {
             ErrorCode::config_invalid, fmt::format("expected text in UTF-8 in {}", path),
             fmt::format("Convert it, say from Latin-1: iconv -f LATIN1 -t UTF-8 -- {} > NEW_FILE", shell_word(path)));
     }
-    return path.ends_with(".ipynb") ? cells_of_notebook(*text) : split_cells(*text);
+    return std::move(*text);
 }
 
-bool has_cells(const std::string& path) {
-    return path.ends_with(".py") || path.ends_with(".ipynb");
-}
-
-// Refuses a file of another language, whose text Python would run as its own. With --kernel the user chose.
-int refuse_language(const RunArguments& arguments) {
-    const std::optional<std::string> language = language_of_file(arguments.file);
-    fmt::print(stderr, "cellgate: expected a Python file (.py) or a notebook (.ipynb), found {}{}\n",
-               language ? "a file of " + *language + ": " : "", escape_unprintable(arguments.file));
-    const std::string with_kernel = "cellgate run --kernel NAME " + escape_unprintable(shell_word(arguments.file));
-    if (!language) {
-        fmt::print(stderr, "  To run it in a kernel of your choice: {}. `cellgate kernels` lists them.\n", with_kernel);
-        return 2;
-    }
-    std::string entries;
-    for (const jupyter::KernelInfo& kernel : installed_kernels(arguments.sidecar.workspace)) {
-        if (same_language(kernel.language, *language)) {
-            entries += kernel_entry(kernel);
-        }
-    }
-    if (entries.empty()) {
-        fmt::print(stderr, "  No kernel for {} is installed. `cellgate kernels` lists those that are.\n", *language);
+// A notebook without a language is Python's, as notebooks were at first.
+void read_cells(FileRun& run) {
+    const std::string& path = run.arguments.file;
+    const std::string text = text_of_file(path);
+    if (path.ends_with(".ipynb")) {
+        run.cells = cells_of_notebook(text);
+        run.language = language_of_notebook(text).value_or("python");
     } else {
-        fmt::print(stderr, "  Choose one of the installed kernels for {}: {}\n{}", *language, with_kernel, entries);
+        run.cells = split_cells(text);
+        run.language = language_of_file(path).value_or("");
     }
+}
+
+// Refuses a file of which no language is known: Python would run its text as its own. With --kernel the user chose.
+int refuse_language(const std::string& file) {
+    fmt::print(
+        stderr,
+        "cellgate: expected a notebook (.ipynb), or a file whose ending names its language (.py, .ts, .js, .sh, "
+        ".r, …), found {}\n"
+        "  To run it in a kernel of your choice: cellgate run --kernel NAME {}. `cellgate kernels` lists them.\n",
+        escape_unprintable(file), escape_unprintable(shell_word(file)));
     return 2;
 }
 
@@ -171,10 +169,16 @@ protocol::SandboxChoice sandbox_choice(const RunArguments& arguments) {
     return choice;
 }
 
-Task<std::string> create_session(FileRun* run, TerminalClient& client) {
+// The session in which code of the language runs: one for each.
+Task<std::string> session_of(FileRun* run, std::string language, TerminalClient& client) {
+    if (const auto found = run->sessions.find(language); found != run->sessions.end()) {
+        co_return found->second;
+    }
     protocol::SessionCreateParams create;
-    create.session_id = "run";
-    if (!run->arguments.kernel.empty()) {
+    create.session_id = run->sessions.empty() ? "run" : fmt::format("run-{}", run->sessions.size() + 1);
+    if (language != run->language || run->arguments.kernel.empty()) {
+        create.language = language;
+    } else {
         protocol::KernelChoice choice;
         (run->arguments.kernel.find('/') == std::string::npos ? choice.name : choice.interpreter) =
             run->arguments.kernel;
@@ -188,6 +192,7 @@ Task<std::string> create_session(FileRun* run, TerminalClient& client) {
     for (const std::string& notice : session.sandbox_notices.value_or(std::vector<std::string>{})) {
         client.printer().note(fmt::format("cellgate: sandbox: {}", notice));
     }
+    run->sessions[language] = session.session_id;
     co_return session.session_id;
 }
 
@@ -207,11 +212,12 @@ Task<void> keep_changes(FileRun* run, std::string execution_id, std::size_t cell
     }
 }
 
-Task<void> run_cells(FileRun* run, std::string session_id, TerminalClient& client) {
+Task<void> run_cells(FileRun* run, TerminalClient& client) {
     for (std::size_t i = 0; i < run->cells.size() && !run->interrupted; ++i) {
         protocol::ExecuteParams params;
         params.execution_id = random_id();
-        params.session_id = session_id;
+        std::string language = run->cells[i].language.value_or(run->language);
+        params.session_id = co_await session_of(run, std::move(language), client);
         params.code = run->cells[i].code;
         params.cell = protocol::CellPosition{run->uri, run->cells[i].line};
         if (run->arguments.timeout > 0) {
@@ -242,26 +248,27 @@ Task<void> run_cells(FileRun* run, std::string session_id, TerminalClient& clien
 }
 
 Task<void> run_file(async::Loop* loop, FileRun* run, TerminalClient& client) {
-    std::string session_id =
-        co_await create_session(run, client); // until there is a cell to interrupt, ctrl-C ends all
+    // Until there is a cell to interrupt, ctrl-C ends all.
+    std::string first = run->cells.empty() ? run->language : run->cells.front().language.value_or(run->language);
+    co_await session_of(run, std::move(first), client);
     TaskScope signals;
     signals.spawn(interrupt_on_signal(loop, run, &client));
-    co_await finally(run_cells(run, std::move(session_id), client), cancel_and_join(signals));
+    co_await finally(run_cells(run, client), cancel_and_join(signals));
     if (run->interrupted) {
         run->exit_code = 130;
     }
 }
 
 int run(const RunArguments& arguments) {
-    if (arguments.kernel.empty() && !has_cells(arguments.file)) {
-        return refuse_language(arguments);
-    }
     FileRun file_run;
     file_run.arguments = arguments;
+    read_cells(file_run);
+    if (file_run.language.empty() && arguments.kernel.empty()) {
+        return refuse_language(arguments.file);
+    }
     if (!arguments.save.empty()) {
         file_run.artifacts.emplace(arguments.save, arguments.sidecar.workspace);
     }
-    file_run.cells = cells_of_file(arguments.file);
     file_run.uri = file_uri(std::filesystem::absolute(arguments.file).string());
     async::Loop loop;
     loop.run(with_terminal_client(&loop, arguments.sidecar.options(),
@@ -273,13 +280,13 @@ int run(const RunArguments& arguments) {
 
 void add_run(CLI::App& app, Invocation& invocation) {
     auto arguments = std::make_shared<RunArguments>();
-    CLI::App* command = app.add_subcommand("run", "Run the cells of a Python file (divided by `# %%`) or of a notebook "
-                                                  "in a sandboxed kernel; asks before anything "
-                                                  "leaves it");
+    CLI::App* command = app.add_subcommand("run", "Run the cells of a file (divided by `# %%` or `// %%`) or of a "
+                                                  "notebook in a sandboxed kernel for its language; asks before "
+                                                  "anything leaves it");
     command
         ->add_option("FILE", arguments->file,
-                     "A Python file (.py), or a Jupyter notebook (.ipynb), which stays as it is; a file of another "
-                     "language with --kernel")
+                     "A file of Python (.py), TypeScript (.ts), bash (.sh) or another language that has a kernel, or a "
+                     "Jupyter notebook (.ipynb), which stays as it is")
         ->required()
         ->check(CLI::ExistingFile.description({}))
         ->type_name("");

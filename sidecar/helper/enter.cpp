@@ -3,6 +3,7 @@
 #include "bridge.hpp"
 #include "command_start.hpp"
 #include "init.hpp"
+#include "kernel_bridge.hpp"
 #include "landlock.hpp"
 #include "process_facts.hpp"
 
@@ -58,6 +59,16 @@ void restrict_writing() {
     }
 }
 
+// Before the filter: the bridge connects outside, and no process, the guard included, may look into it.
+void start_bridges(const char* proxy, const std::vector<const char*>& relays, const char* kernel) {
+    if (proxy != nullptr && !start_bridge(proxy, relays)) {
+        die("listen for the network inside of the sandbox");
+    }
+    if (kernel != nullptr && !start_kernel_bridge(kernel)) {
+        die("listen for the kernel's channels");
+    }
+}
+
 } // namespace
 
 int enter_main(int argc, char** argv) {
@@ -76,10 +87,11 @@ int enter_main(int argc, char** argv) {
     while (const char* relay = take("relay=")) {
         relays.push_back(relay);
     }
+    const char* kernel_bridge = take("kernel=");
     const std::vector<Limit> limits = take_limits(argc, argv, next);
     if (next + 1 >= argc || std::string_view(argv[next]) != "--") {
         std::fputs("usage: cellgate enter HELPER [lifeline=FD] [guard] [landlock] [bridge=PORT:SOCKET "
-                   "[relay=FAMILY:PORT:HOST]…] [LIMIT=VALUE…] -- COMMAND…\n",
+                   "[relay=FAMILY:PORT:HOST]…] [kernel=PORT:SOCKETS] [LIMIT=VALUE…] -- COMMAND…\n",
                    stderr);
         return usage_error;
     }
@@ -108,10 +120,7 @@ int enter_main(int argc, char** argv) {
     if (with_landlock) {
         restrict_writing();
     }
-    // Before the filter: the bridge connects outside, and no process, the guard included, may look into it.
-    if (bridge != nullptr && !start_bridge(bridge, relays)) {
-        die("listen for the network inside of the sandbox");
-    }
+    start_bridges(bridge, relays, kernel_bridge);
     if (guarded && !init.guard_calls(filter)) {
         die("guard names of files");
     }

@@ -1,7 +1,8 @@
 #pragma once
 // `cellgate enter HELPER [lifeline=FD] [guard] [landlock] [bridge=PORT:SOCKET [relay=FAMILY:PORT:HOST]…]
-// [LIMIT=VALUE…] -- COMMAND…` is the first program in a sandbox, and its first process for as long as it lives
-// (init.hpp). HELPER is a descriptor of this program, through which it was started, and which it closes.
+// [kernel=PORT:SOCKETS] [LIMIT=VALUE…] -- COMMAND…` is the first program in a sandbox, and its first process for as
+// long as it lives (init.hpp). HELPER is a descriptor of this program, through which it was started, and which it
+// closes.
 //
 // First it compares the mounted files with the intended ones, which /.cellgate/places lists: a path and its
 // "<device>:<inode>" for each, every text ended by a NUL. Then it starts COMMAND with its limits (memory: bytes of each
@@ -13,6 +14,7 @@
 //             /.cellgate/writable, each ended by a NUL
 //   bridge    connections to the port are carried to the sidecar's proxy (bridge.hpp)
 //   relay     the proxy is asked to connect those to this port to the host
+//   kernel    connections to the unix sockets are carried to COMMAND's ports (kernel_bridge.hpp)
 
 namespace cellgate::helper {
 

@@ -28,6 +28,14 @@ struct ConnectionFile {
     std::string signature_scheme = "hmac-sha256";
     std::string key;
 
+    void listen_on_tcp(int first_port) {
+        transport = "tcp";
+        ip = "127.0.0.1";
+        for (int* port : {&shell_port, &iopub_port, &stdin_port, &control_port, &hb_port}) {
+            *port += first_port - static_cast<int>(Channel::shell);
+        }
+    }
+
     template <class Self, class Visit>
     static void fields(Self& self, Visit& visit) {
         visit("transport", self.transport);
@@ -97,7 +105,7 @@ std::optional<KernelSocket> open_socket(const ConnectionInfo& connection, Channe
     return socket;
 }
 
-ConnectionInfo create_connection(const std::string& directory) {
+ConnectionInfo create_connection(const std::string& directory, std::optional<int> first_port) {
     ConnectionInfo connection;
     connection.file = directory + "/connection.json";
     connection.socket_prefix = directory + "/s";
@@ -111,6 +119,9 @@ ConnectionInfo create_connection(const std::string& directory) {
     connection.key = random_id() + random_id();
     ConnectionFile file;
     file.ip = connection.socket_prefix;
+    if (first_port) {
+        file.listen_on_tcp(*first_port);
+    }
     file.key = connection.key;
     write_new_file(connection.file, to_json(file));
     return connection;

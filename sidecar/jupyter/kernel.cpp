@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -19,6 +20,7 @@ using namespace std::chrono_literals;
 // settle_timeout.
 constexpr Duration quiet = 20ms;
 constexpr Duration settle_timeout = 2s;
+constexpr Duration look_interval = 1s; // between two looks at a kernel that starts
 constexpr std::size_t last_lines = 60;
 
 std::string tail_of(const std::string& text) {
@@ -100,19 +102,53 @@ struct Kernel::Impl {
                      "Its variables are gone. Restart the session to go on.");
     }
 
-    Task<void> get_ready(Instant deadline) {
+    Task<void> get_ready(Instant deadline, const SignsOfLife* signs) {
+        std::string last_sign;
+        Instant silent_since = loop.clock().now();
+        while (!ready) {
+            const Instant until = signs == nullptr ? deadline : loop.clock().now() + look_interval;
+            std::optional<Error> late = co_await why_not_ready(std::min(deadline, until));
+            ready = !late;
+            if (late && (signs == nullptr || loop.clock().now() >= deadline)) {
+                throw with_stderr(std::move(*late));
+            }
+            if (late) {
+                std::string sign = co_await sign_of_life(*signs);
+                silent_since = sign == last_sign ? silent_since : loop.clock().now();
+                last_sign = std::move(sign);
+            }
+            if (late && loop.clock().now() - silent_since >= signs->max_silence) {
+                late->message += fmt::format("; for {} s it has neither printed nor computed anything",
+                                             std::chrono::round<std::chrono::seconds>(signs->max_silence).count());
+                throw with_stderr(std::move(*late));
+            }
+        }
+    }
+
+    // Nothing when it is ready. Throws what is not about the time.
+    Task<std::optional<Error>> why_not_ready(Instant until) {
+        std::optional<Error> late;
         try {
-            info = co_await client.wait_ready(deadline);
+            info = co_await client.wait_ready(until);
         } catch (const Cancelled&) {
             throw;
         } catch (const Error& failure) {
             if (has_exited) { // that has its own error
                 throw;
             }
-            // The stderr of a late one may contain the reason.
-            throw Error(failure.code, with_last_words(failure.message, process->stderr_tail()), failure.hint);
+            late = failure;
         }
-        ready = true;
+        co_return late;
+    }
+
+    Task<std::string> sign_of_life(const SignsOfLife& signs) {
+        const std::string progress = co_await signs.progress(process->pid());
+        co_return fmt::format("{} {} {}", client.received(), process->stderr_tail(), progress);
+    }
+
+    // The stderr of a late one may contain the reason.
+    Error with_stderr(Error late) const {
+        return Error(late.code, with_last_words(late.message, process->stderr_tail()), late.hint);
     }
 
     Task<void> stop(Duration grace) {
@@ -181,7 +217,7 @@ Task<void> Kernel::stop(Duration grace) {
 }
 
 Task<std::unique_ptr<Kernel>> start_kernel(async::Loop& loop, async::Command command, ConnectionInfo connection,
-                                           KernelListener& listener, Instant deadline) {
+                                           KernelListener& listener, Instant deadline, const SignsOfLife* signs) {
     std::unique_ptr<async::Process> process;
     try {
         process = async::start_process(loop, std::move(command));
@@ -193,7 +229,7 @@ Task<std::unique_ptr<Kernel>> start_kernel(async::Loop& loop, async::Command com
     kernel.process = std::move(process);
     kernel.tasks.spawn(kernel.watch());
     kernel.tasks.spawn(kernel.drain_stdout());
-    co_await on_failure(kernel.get_ready(deadline), kernel.stop(Duration::zero()));
+    co_await on_failure(kernel.get_ready(deadline, signs), kernel.stop(Duration::zero()));
     std::unique_ptr<Kernel> started(new Kernel(std::move(impl)));
     co_return started;
 }

@@ -1,6 +1,8 @@
 #include "jupyter/kernel_choice.hpp"
 
 #include "base/escape_unprintable.hpp"
+#include "jupyter/language_names.hpp"
+#include "program_kernels.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -20,7 +22,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr Duration probe_timeout = 10s;
-constexpr std::string_view connection_file_mark = "{connection_file}";
 constexpr std::string_view resource_dir_mark = "{resource_dir}";
 
 std::string get(const Environment& environment, const std::string& name) {
@@ -141,6 +142,7 @@ KernelChoice choice_of(const Kernelspec& spec, const KernelRequest& request) {
     choice.argv = spec.argv;
     choice.environment = spec.environment;
     choice.interrupt_by_signal = spec.interrupt_by_signal;
+    choice.tcp_only = spec.tcp_only;
     choice.resource_dir = spec.directory;
     choice.argv.front() = program_of(spec, request.environment);
     if (!is_program(choice.argv.front())) {
@@ -158,6 +160,7 @@ KernelChoice choice_of(const Kernelspec& spec, const KernelRequest& request) {
         choice.interpreter = inspect_interpreter(choice.argv.front());
         choice.interrupt_by_signal = false;
     }
+    apply_known_program(choice);
     return choice;
 }
 
@@ -190,18 +193,8 @@ Task<KernelChoice> settled(async::Loop& loop, KernelChoice choice) {
     co_return co_await confirm_kernel(loop, std::move(choice));
 }
 
-Task<KernelChoice> find_default(async::Loop& loop, KernelRequest request) {
-    std::function<std::optional<KernelChoice>()> chosen = [&request]() -> std::optional<KernelChoice> {
-        const std::vector<std::string> environments = chosen_environments(request);
-        if (environments.empty()) {
-            return std::nullopt;
-        }
-        return choice_of(inspect_interpreter(python_of(environments.front())), request);
-    };
-    std::optional<KernelChoice> choice = co_await loop.run_blocking(std::move(chosen));
-    if (choice) {
-        co_return co_await settled(loop, std::move(*choice));
-    }
+// The first Python that has ipykernel and is not the workspace's.
+Task<Interpreter> find_system_interpreter(async::Loop& loop, KernelRequest request) {
     std::function<std::vector<Interpreter>()> of_the_system = [&request] {
         std::vector<Interpreter> found;
         for (const std::string& path : system_interpreters(request)) {
@@ -222,7 +215,7 @@ Task<KernelChoice> find_default(async::Loop& loop, KernelRequest request) {
             }
         }
         if (interpreter.has_ipykernel.value_or(false)) {
-            co_return choice_of(std::move(interpreter), request);
+            co_return std::move(interpreter);
         }
         // Without ipykernel, the system's interpreter is the one to suggest: its install command changes no other
         // environment.
@@ -235,6 +228,58 @@ Task<KernelChoice> find_default(async::Loop& loop, KernelRequest request) {
     }
     throw Error(ErrorCode::kernel_not_found, "expected a python3 on PATH or in /usr/bin, found none",
                 "Install Python with ipykernel: sudo apt install python3-ipykernel");
+}
+
+Task<KernelChoice> find_default(async::Loop& loop, KernelRequest request) {
+    std::function<std::optional<KernelChoice>()> chosen = [&request]() -> std::optional<KernelChoice> {
+        const std::vector<std::string> environments = chosen_environments(request);
+        if (environments.empty()) {
+            return std::nullopt;
+        }
+        return choice_of(inspect_interpreter(python_of(environments.front())), request);
+    };
+    std::optional<KernelChoice> choice = co_await loop.run_blocking(std::move(chosen));
+    if (choice) {
+        co_return co_await settled(loop, std::move(*choice));
+    }
+    Interpreter interpreter = co_await find_system_interpreter(loop, request);
+    co_return choice_of(std::move(interpreter), request);
+}
+
+// Of the programs that need no kernelspec, those that can start; all, or those that run `language`.
+Task<std::vector<KernelChoice>> find_program_kernels(async::Loop& loop, KernelRequest request,
+                                                     std::optional<std::string> language) {
+    std::function<std::vector<KernelChoice>()> look = [&request] { return deno_kernels(request); };
+    std::vector<KernelChoice> found = co_await loop.run_blocking(std::move(look));
+    if (!language || same_language("bash", *language)) {
+        try {
+            Interpreter interpreter = co_await find_system_interpreter(loop, request);
+            if (std::optional<KernelChoice> bash = bash_kernel(request, std::move(interpreter))) {
+                found.push_back(std::move(*bash));
+            }
+        } catch (const Cancelled&) {
+            throw;
+        } catch (const Error&) {
+            // Without ipykernel there is no bash kernel.
+        }
+    }
+    std::erase_if(found,
+                  [&](const KernelChoice& choice) { return language && !runs_language(choice.language, *language); });
+    co_return found;
+}
+
+// The program that `request.interpreter` names, when it needs no kernelspec.
+Task<std::optional<KernelChoice>> find_program_at(async::Loop& loop, KernelRequest request) {
+    const fs::path path = (fs::path(request.workspace) / *request.interpreter).lexically_normal();
+    if (std::optional<KernelChoice> deno = deno_at(path, request)) {
+        co_return deno;
+    }
+    if (path.filename() != "bash") {
+        co_return std::nullopt;
+    }
+    const std::optional<std::string> language = "bash";
+    std::vector<KernelChoice> found = co_await find_program_kernels(loop, std::move(request), language);
+    co_return found.empty() || found.front().program != path ? std::nullopt : std::optional(std::move(found.front()));
 }
 
 Task<KernelChoice> find_named(async::Loop& loop, KernelRequest request) {
@@ -252,6 +297,14 @@ Task<KernelChoice> find_named(async::Loop& loop, KernelRequest request) {
     if (choice) {
         co_return co_await settled(loop, std::move(*choice));
     }
+    const std::optional<std::string> any_language;
+    std::vector<KernelChoice> programs = co_await find_program_kernels(loop, request, any_language);
+    for (KernelChoice& program : programs) {
+        if (same_kernel_name(program.name, *request.name)) {
+            co_return std::move(program);
+        }
+        names.push_back(program.name);
+    }
     if (same_kernel_name(*request.name, "python3")) { // Jupyter's name for any Python
         co_return co_await find_default(loop, std::move(request));
     }
@@ -263,21 +316,27 @@ Task<KernelChoice> find_named(async::Loop& loop, KernelRequest request) {
 
 Task<KernelChoice> find_speaker(async::Loop& loop, KernelRequest request) {
     std::function<std::optional<KernelChoice>()> find = [&request]() -> std::optional<KernelChoice> {
-        for (const Kernelspec& spec : specs_for(request)) {
-            if (!spec.problem && spec.language == *request.language) {
-                return choice_of(spec, request);
+        for (const auto fits : {same_language, runs_language}) {
+            for (const Kernelspec& spec : specs_for(request)) {
+                if (!spec.problem && fits(spec.language, *request.language)) {
+                    return choice_of(spec, request);
+                }
             }
         }
         return std::nullopt;
     };
     std::optional<KernelChoice> choice = co_await loop.run_blocking(std::move(find));
-    if (!choice) {
-        throw Error(ErrorCode::kernel_not_found,
-                    fmt::format("expected a kernelspec whose language is {}, found none",
-                                escape_unprintable(*request.language)),
-                    "`cellgate kernels` lists those that are installed, with their languages.");
+    if (choice) {
+        co_return co_await settled(loop, std::move(*choice));
     }
-    co_return co_await settled(loop, std::move(*choice));
+    std::vector<KernelChoice> programs = co_await find_program_kernels(loop, request, request.language);
+    if (programs.empty()) {
+        throw Error(
+            ErrorCode::kernel_not_found,
+            fmt::format("expected a kernel whose language is {}, found none", escape_unprintable(*request.language)),
+            install_hint(*request.language));
+    }
+    co_return std::move(programs.front());
 }
 
 KernelInfo info_of(const KernelChoice& choice, std::string path) {
@@ -296,13 +355,16 @@ KernelInfo info_of(const KernelChoice& choice, std::string path) {
 
 KernelInfo info_of(const Kernelspec& spec, const KernelRequest& request) {
     try {
-        return info_of(choice_of(spec, request), spec.directory);
+        KernelInfo info = info_of(choice_of(spec, request), spec.directory);
+        info.is_spec = true;
+        return info;
     } catch (const Error& error) {
         KernelInfo info;
         info.name = spec.name;
         info.display_name = spec.display_name;
         info.language = spec.language;
         info.path = spec.directory;
+        info.is_spec = true;
         info.problem = error.message;
         return info;
     }
@@ -312,6 +374,10 @@ KernelInfo info_of(const Kernelspec& spec, const KernelRequest& request) {
 
 Task<KernelChoice> find_kernel(async::Loop& loop, KernelRequest request) {
     if (request.interpreter) {
+        std::optional<KernelChoice> program = co_await find_program_at(loop, request);
+        if (program) {
+            co_return std::move(*program);
+        }
         std::function<KernelChoice()> look = [&request] {
             return choice_of(inspect_interpreter(named_interpreter(*request.interpreter, request)), request);
         };
@@ -354,6 +420,9 @@ std::vector<std::string> folders_of(const KernelChoice& choice) {
         add(choice.interpreter->base_prefix);
     }
     add(choice.resource_dir);
+    if (!choice.from_workspace) { // a link of the workspace must not be able to show what is outside of it
+        add(choice.program);
+    }
     return folders;
 }
 
@@ -412,6 +481,11 @@ Task<std::vector<KernelInfo>> list_kernels(async::Loop& loop, KernelRequest requ
             info.problem = std::move(problem);
         }
         kernels.push_back(std::move(info));
+    }
+    const std::optional<std::string> any_language;
+    const std::vector<KernelChoice> programs = co_await find_program_kernels(loop, std::move(request), any_language);
+    for (const KernelChoice& program : programs) {
+        kernels.push_back(info_of(program, program.program));
     }
     co_return kernels;
 }

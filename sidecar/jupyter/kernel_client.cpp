@@ -370,7 +370,9 @@ Task<KernelInfoReply> KernelClient::wait_ready(Instant deadline) {
         if (now >= deadline) {
             throw Error(ErrorCode::kernel_start_failed,
                         impl.info ? "the kernel answers, but its output channel (iopub) sends nothing"
-                                  : "the kernel did not answer in time");
+                        : impl.opened_sockets.empty()
+                            ? "the kernel did not make the sockets that its connection file names"
+                            : "the kernel did not answer in time");
         }
         impl.send(impl.shell, "kernel_info_request", "{}");
         impl.readiness.reset();

@@ -16,12 +16,33 @@ namespace {
 
 constexpr std::size_t max_file_bytes = 1 << 20;
 
+struct SpecExtension {
+    std::optional<std::string> transport;
+
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("transport", self.transport);
+    }
+};
+
+struct SpecMetadata {
+    std::optional<SpecExtension> cellgate;
+
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("cellgate", self.cellgate);
+    }
+
+    bool is_tcp() const { return cellgate && cellgate->transport == "tcp"; }
+};
+
 struct SpecFile {
     std::vector<std::string> argv;
     std::string display_name;
     std::string language;
     std::optional<Environment> env;
     std::optional<std::string> interrupt_mode;
+    std::optional<SpecMetadata> metadata;
 
     template <class Self, class Visit>
     static void fields(Self& self, Visit& visit) {
@@ -30,6 +51,7 @@ struct SpecFile {
         visit("language", self.language);
         visit("env", self.env);
         visit("interrupt_mode", self.interrupt_mode);
+        visit("metadata", self.metadata);
     }
 };
 
@@ -80,6 +102,7 @@ Kernelspec load(const fs::path& directory) {
         spec.argv = std::move(file.argv);
         spec.environment = std::move(file.env).value_or(Environment());
         spec.interrupt_by_signal = file.interrupt_mode.value_or("signal") != "message";
+        spec.tcp_only = file.metadata && file.metadata->is_tcp();
     } catch (const Error& error) {
         spec.problem = error.message;
     }

@@ -30,8 +30,7 @@ struct Kernels {
         for (const jupyter::KernelInfo& kernel : kernels) {
             protocol::KernelListEntry entry{kernel.name, kernel.display_name, kernel.language, "interpreter", {},
                                             {},          kernel.problem};
-            // A spec's name is never a path.
-            if (kernel.name.find('/') == std::string::npos) {
+            if (kernel.is_spec) {
                 entry.source = "kernelspec";
                 entry.resource_dir = kernel.path;
             } else {

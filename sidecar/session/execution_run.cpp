@@ -16,6 +16,7 @@ namespace cellgate::session {
 namespace {
 
 constexpr Duration timeout_grace = std::chrono::seconds(5);
+constexpr Duration hang_grace = std::chrono::seconds(3);  // for a kernel that may hang when it is interrupted
 constexpr Duration exit_grace = std::chrono::seconds(10); // for what code does at its exit
 
 // An interrupt that comes before the code has begun is lost. So when the execution is this young, a second one follows
@@ -27,6 +28,7 @@ constexpr Duration interrupt_retry_delay = std::chrono::seconds(1);
 Task<protocol::ExecuteResult> ExecutionRun::run() {
     begin();
     protocol::ExecuteResult result = co_await execute();
+    takes_helpers_ = false;
     co_await shielded(cancel_and_join(helpers_));
     if (instance_->mounts) {
         co_await add_notes(result.error);
@@ -112,7 +114,7 @@ Task<bool> ExecutionRun::interrupt_and_wait(Duration grace) {
     const Instant deadline = clock.now() + grace;
     const Instant again = clock.now() + interrupt_retry_delay;
     const bool young = execution_->clock.total() < interrupt_retry_delay;
-    instance_->interrupt();
+    interrupt();
     if (young && again < deadline) {
         const bool stopped = co_await wait_until(clock, execution_->finished, again);
         if (stopped) {
@@ -121,6 +123,24 @@ Task<bool> ExecutionRun::interrupt_and_wait(Duration grace) {
         instance_->interrupt();
     }
     co_return co_await wait_until(clock, execution_->finished, deadline);
+}
+
+void ExecutionRun::interrupt() {
+    instance_->interrupt();
+    if (takes_helpers_ && instance_->language->may_hang_when_interrupted() &&
+        !std::exchange(watches_interrupt_, true)) {
+        helpers_.spawn(end_kernel_unless_interrupted());
+    }
+}
+
+Task<void> ExecutionRun::end_kernel_unless_interrupted() {
+    const bool stopped =
+        co_await wait_until(context_.services.clock, execution_->finished, context_.services.clock.now() + hang_grace);
+    if (!stopped) {
+        context_.on_kernel_lost("the interrupt left the kernel without an answer, as it does while code waits for a "
+                                "promise: a new one was started; the variables are gone");
+        co_await end_kernel();
+    }
 }
 
 Task<void> ExecutionRun::end_kernel() {
@@ -229,6 +249,9 @@ Task<void> ExecutionRun::add_notes(std::optional<protocol::ExecutionError> error
     }
     const Failure failure{std::move(*error), execution_->params.code, last_printed_.text()};
     FailureCauses causes = language.causes_of(failure);
+    for (protocol::Note& note : causes.notes) {
+        add_note(execution_->notes, std::move(note));
+    }
     if (instance_->proxy && causes.bypassed_proxy) {
         add_note(execution_->notes, note_of_direct_connection());
     }

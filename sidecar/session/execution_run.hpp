@@ -31,6 +31,8 @@ class ExecutionRun {
     // The result, without what only the end of the execution shows: output sizes, times, notes. If it is cancelled, the
     // kernel is ended, as the session is being closed.
     Task<protocol::ExecuteResult> run();
+    // The code, and its tool calls. A kernel that this may leave without an answer is ended when it gives none.
+    void interrupt();
     // Returns whether the execution finished within `grace`.
     Task<bool> interrupt_and_wait(Duration grace);
     // Ends its kernel, and so the execution.
@@ -43,6 +45,7 @@ class ExecutionRun {
     void begin();
     Task<protocol::ExecuteResult> execute();
     Task<void> enforce_timeout(Duration limit);
+    Task<void> end_kernel_unless_interrupted();
     Task<void> answer_input(jupyter::InputRequest request);
     // The kernel exits by itself; anything sent to it before the exit would be lost. Returns the reason for the result.
     Task<std::string> end_by_exit();
@@ -59,6 +62,8 @@ class ExecutionRun {
     std::shared_ptr<KernelInstance> instance_;
     LastPrinted last_printed_;
     bool takes_input_ = false;
+    bool takes_helpers_ = true; // until they are joined
+    bool watches_interrupt_ = false;
     std::shared_ptr<CancelState> prompt_; // of the latest input request
     TaskScope helpers_;                   // joined before the result is given
 };

@@ -11,6 +11,7 @@
 #include "gate/injected_secrets.hpp"
 #include "kernel_selection.hpp"
 #include "notes.hpp"
+#include "session/process_usage.hpp"
 #include "session/session_limits.hpp"
 
 #include <fmt/format.h>
@@ -24,6 +25,7 @@ namespace cellgate::session {
 namespace {
 
 constexpr Duration start_limit = std::chrono::seconds(60);
+constexpr Duration max_silence = std::chrono::seconds(10); // of a kernel that starts
 
 // The files in a kernel's directory.
 constexpr std::string_view channel_socket = "tools.sock";
@@ -43,6 +45,18 @@ Environment given_environment(const jupyter::KernelChoice& choice, const Session
         environment[name] = value;
     }
     return environment;
+}
+
+// A kernel's ports are safe in a network of the sandbox's own only. On the machine's, each of its users could read what
+// the kernel prints: its key protects what it is sent, not what it publishes.
+void require_own_network(const jupyter::KernelChoice& choice, sandbox::Isolation isolation) {
+    if (!sandbox::traits_of(isolation).own_network) {
+        throw Error(ErrorCode::kernel_start_failed,
+                    fmt::format("the kernel {} listens on TCP ports only, and without the sandbox \"{}\" other users "
+                                "and programs of this machine could read what it prints",
+                                choice.name, sandbox::traits_of(sandbox::default_isolation).name),
+                    "Use the default sandbox for this session.");
+    }
 }
 
 } // namespace
@@ -74,7 +88,12 @@ Task<void> KernelInstance::launch(jupyter::KernelChoice choice) {
         return store::make_locked_temp_dir(services.directories.runtime, "k-");
     };
     temp_dir = co_await services.loop.run_blocking(std::move(make));
-    jupyter::ConnectionInfo connection = jupyter::create_connection(temp_dir.path);
+    std::optional<int> first_port;
+    if (choice.tcp_only) {
+        require_own_network(choice, context.options.isolation);
+        first_port = sandbox::first_kernel_port;
+    }
+    jupyter::ConnectionInfo connection = jupyter::create_connection(temp_dir.path, first_port);
     const SessionOptions& options = context.options;
     const LaunchPlace place{services.directories, services.workspace, options.cwd, temp_dir.path, connection.file};
     KernelLaunch start = language->launch(place, make_environment(choice));
@@ -92,6 +111,9 @@ Task<void> KernelInstance::launch(jupyter::KernelChoice choice) {
 
     services.gate.set_session_rules(options.id, egress::rules_of(options.settings.get()));
     profile = make_profile(choice, std::move(start.packages));
+    if (choice.tcp_only) {
+        profile.kernel_sockets = connection.socket_prefix;
+    }
     async::Command command;
     command.argv = std::move(start.argv);
     command.environment = std::move(start.environment);
@@ -108,8 +130,24 @@ Task<void> KernelInstance::launch(jupyter::KernelChoice choice) {
     mounts = std::move(launch.mounts);
     record_sandbox(launch);
     const Instant deadline = services.loop.clock().now() + start_limit;
+    const jupyter::SignsOfLife signs{max_silence, [this](int pid) { return progress_of(pid); }};
     kernel = co_await jupyter::start_kernel(services.loop, std::move(launch.command), connection, context.listener,
-                                            deadline);
+                                            deadline, &signs);
+}
+
+Task<std::string> KernelInstance::progress_of(int pid) {
+    constexpr double noticed = 0.1; // seconds of processor time; what only waits takes less in that time
+    KernelProcesses processes{pid, {}};
+    if (group) {
+        processes.group_folders = group->folders();
+    }
+    std::function<std::int64_t()> look = [&processes] {
+        return static_cast<std::int64_t>(ProcessTable::read().of_kernel(processes).processor_seconds / noticed);
+    };
+    const std::int64_t worked = co_await context.services.loop.run_blocking(std::move(look));
+    // While it connects, a user may have to answer first.
+    looks_while_connected_ += has_connected_ ? 1 : 0;
+    co_return fmt::format("{} {}", worked, looks_while_connected_);
 }
 
 Task<void> KernelInstance::make_trusted_authority(Environment given) {
@@ -140,6 +178,7 @@ std::unique_ptr<egress::Proxy> KernelInstance::make_proxy() {
     made.path = path_of(proxy_socket);
     made.name = fmt::format("session {}", context.options.id);
     made.asker = [this](const egress::ConnectionSource& source) {
+        has_connected_ = true;
         std::optional<std::int64_t> line;
         if (const std::shared_ptr<Execution>& running = context.executions.running()) {
             line = attribution.line_of(source, running->id);

@@ -63,6 +63,11 @@ struct KernelInstance {
     // Of the kernelspec and the session, the tool channel, placeholders of secrets, and trusted authorities.
     Environment make_environment(const jupyter::KernelChoice& choice);
     void record_sandbox(const sandbox::Launch& launch);
+    // For jupyter::SignsOfLife.
+    Task<std::string> progress_of(int pid);
+
+    bool has_connected_ = false; // it, or a program of it
+    int looks_while_connected_ = 0;
 
     Event authority_made_;
     std::exception_ptr authority_failure_;

@@ -3,6 +3,7 @@
 #include "base/escape_unprintable.hpp"
 #include "base/fingerprint.hpp"
 #include "base/paths.hpp"
+#include "jupyter/language_names.hpp"
 #include "tools/workspace_programs.hpp"
 
 #include <fmt/format.h>
@@ -125,7 +126,7 @@ Task<SelectedKernel> select_kernel(SessionServices& services, const SessionOptio
         agreed = identity;
     }
     choice = co_await jupyter::confirm_kernel(services.loop, std::move(choice));
-    if (options.language && choice.language != *options.language) {
+    if (options.language && !jupyter::runs_language(choice.language, *options.language)) {
         throw Error(ErrorCode::kernel_not_found,
                     fmt::format("expected a kernel for {}, found {} for {}", escape_unprintable(*options.language),
                                 choice.name, choice.language),

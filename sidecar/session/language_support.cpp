@@ -1,11 +1,19 @@
 #include "language_support.hpp"
 
+#include "bash_support.hpp"
 #include "plain_support.hpp"
 #include "python_support.hpp"
+#include "typescript_support.hpp"
 
 namespace cellgate::session {
 
 std::unique_ptr<const LanguageSupport> make_language_support(const jupyter::KernelChoice& choice) {
+    if (choice.kind == jupyter::KernelKind::deno) {
+        return std::make_unique<TypescriptSupport>(choice);
+    }
+    if (choice.kind == jupyter::KernelKind::bash) {
+        return std::make_unique<BashSupport>(choice);
+    }
     if (choice.interpreter || choice.language == "python") {
         return std::make_unique<PythonSupport>(choice);
     }

@@ -1,8 +1,8 @@
 #pragma once
 // `LanguageSupport` is what differs between kernels by their language: what a start adds, how the working directory is
 // changed, how a failure is read, how variables are inspected. There is one for each kernel, made for the choice that
-// is started. Python has its own; every other language has the plain one, which adds nothing to what Jupyter's protocol
-// has.
+// is started. Python, TypeScript and bash have their own; every other language has the plain one, which adds nothing to
+// what Jupyter's protocol has.
 
 #include "base/environment.hpp"
 #include "jupyter/kernel_choice.hpp"
@@ -60,6 +60,8 @@ class LanguageSupport {
     // The note for code that installs packages, which are lost with the session. `holds_installs`: whether cellgate's
     // own installs reach this kernel's sandbox.
     virtual std::optional<protocol::Note> install_note(const std::string& code, bool holds_installs) const = 0;
+    // Whether an interrupt can leave the kernel deaf for good.
+    virtual bool may_hang_when_interrupted() const { return false; }
     // `ask` queries the kernel. Nothing if it does not report its variables. This must outlive the task.
     virtual Task<std::optional<jupyter::Variables>> variables(Ask ask) const = 0;
 };

@@ -5,7 +5,7 @@
 
 namespace cellgate::session {
 
-class PlainSupport final : public LanguageSupport {
+class PlainSupport : public LanguageSupport {
   public:
     explicit PlainSupport(jupyter::KernelChoice choice) : choice_(std::move(choice)) {}
 

@@ -247,8 +247,8 @@ Task<bool> Session::cancel(std::shared_ptr<Execution> execution, Duration grace,
 }
 
 void Session::interrupt() {
-    if (instance_ && queue_.running()) {
-        instance_->interrupt();
+    if (run_) {
+        run_->interrupt();
     }
 }
 

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t max_program_bytes = std::size_t{64} << 20;
+constexpr std::size_t max_program_bytes = std::size_t{256} << 20; // Deno has 100 MB
 
 // Whether a file that a command names is what runs, rather than what it works on (a database, say).
 bool looks_like_program(const fs::path& path) {

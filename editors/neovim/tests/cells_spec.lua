@@ -22,6 +22,20 @@ it("cells: markers of several languages, prose left out, the first without a mar
   equal(#cells.all(fixtures.buffer({ "# In[3]:", "1", "# In[ ]:", "2" })), 2)
 end)
 
+it("cells: a marker may name the language of its cell", function()
+  local cells = require("cellgate.cells")
+  local workspace = require("cellgate.workspace")
+  local buffer =
+    fixtures.buffer({ "# %%", "a", "# %% count [bash]", "b", "# %% [1] [TS]", "c", "# %% [todo]", "d" }, "python")
+  equal(
+    vim.tbl_map(function(cell)
+      return workspace.language(buffer, cell)
+    end, cells.all(buffer)),
+    { "python", "bash", "typescript", "python" }
+  )
+  equal((workspace.session("bash")), "bash")
+end)
+
 it("cells: fences with a language, and none without", function()
   local cells = require("cellgate.cells")
   local buffer = fixtures.buffer({

@@ -101,7 +101,8 @@ local sections = {
   function()
     return heading("Cells", "cellgate-cells")
       .. wrap(
-        "A cell begins at a line that holds a comment and `%%`, such as `# %%` or `// %%`. In markdown files fenced blocks"
+        "A cell begins at a line that holds a comment and `%%`, such as `# %%` or `// %%`. A marker may name another"
+          .. " language: `# %% [bash]`. In markdown files fenced blocks"
           .. " that name a language are cells. Cells marked `[markdown]` are not run. Python runs in the workspace's default"
           .. " session; each other language has one of its own, with the first kernel that speaks it.",
         ""

@@ -25,7 +25,9 @@ export class Documents {
         private readonly rootUri: string,
     ) {}
 
-    sessionOf(uri: string): string {
+    /** `language`: of its cells that are in another one than the document. */
+    sessionOf(uri: string, language?: string): string {
+        if (language !== undefined) return ownSessionOf(`${this.nameOf(uri)}\n${language}`);
         return this.chosen()[uri] ?? this.ownOf(uri);
     }
 

@@ -37,6 +37,22 @@ test("text cells are told apart", () => {
     );
 });
 
+test("a cell begins with a comment of its language, and may name another one", () => {
+    const text = lines("let a = 1\n// %% [todo]\nb\n// %% count [Bash]\nc\n-- %% [md]\nd\n# %% [1] [ts]\ne");
+    assert.deepEqual(
+        cellsOf(text).map(({ line, kind, language }) => [line, kind, language]),
+        [
+            [0, "code", undefined],
+            [1, "code", undefined],
+            [3, "code", "bash"],
+            [5, "markdown", undefined],
+            [7, "code", "typescript"],
+        ],
+    );
+    assert.ok(hasCells("a\n// %%\nb"));
+    assert.ok(!hasCells("const a = '// %%'"));
+});
+
 test("a line belongs to the cell that begins last before it", () => {
     const cells = cellsOf(lines("\n# %%\na\n# %%\nb"));
     assert.equal(cellAt(cells, 0), undefined);

@@ -13,6 +13,14 @@ test("each document has a session of its own, the same in every window", () => {
     assert.notEqual(id, documents.sessionOf("file:///plan/b.py"));
 });
 
+test("cells of another language than their document's have a session for each language", () => {
+    const documents = new Documents(new FakeMemory(), "file:///plan");
+    const sessions = [undefined, "bash", "typescript"].map((language) => documents.sessionOf("file:///plan/a.py", language));
+    assert.equal(new Set(sessions).size, 3);
+    for (const id of sessions) assert.match(id, chosenId);
+    assert.match(documents.sessionOf(`file:///plan/${"x".repeat(80)}.py`, "typescript"), chosenId);
+});
+
 test("whatever a file is called, its session's id can be used, and is not an agent's", () => {
     for (const name of ["", "..py", "-x.py", "Приве́т.py", "a b\n.py", "agent-x.py", "x".repeat(500), "❤"]) {
         assert.match(ownSessionOf(name), chosenId);

@@ -163,8 +163,10 @@ Launch BwrapLauncher::wrap(async::Command command, const Profile& profile) {
     command.lifeline_fd = first_free_descriptor(command);
     ResourceLimits hold = apply_limits(profile.limits);
     Relays relays = relays_of(profile.allowed_hosts);
-    check_mounts(plan, mounts.exchangeable,
-                 {*command.lifeline_fd, protected_names, profile.proxy, relays.arguments, hold.of_each}, command.argv);
+    check_mounts(
+        plan, mounts.exchangeable,
+        {*command.lifeline_fd, protected_names, profile.proxy, relays.arguments, profile.kernel_sockets, hold.of_each},
+        command.argv);
     Environment environment = clean_environment(environment_, mounts.home, std::move(command.environment));
     if (!profile.proxy.empty()) {
         add_proxy_variables(environment);

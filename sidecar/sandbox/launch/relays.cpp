@@ -26,7 +26,8 @@ struct Family {
 constexpr Family families[] = {{'4', "127.0.0.1"}, {'6', "::1"}};
 
 std::string_view why_not(int port) {
-    return port == proxy_port       ? "the sandbox's own proxy is there"
+    return port == proxy_port                                      ? "the sandbox's own proxy is there"
+           : port >= first_kernel_port && port <= last_kernel_port ? "kernels listen there. Use another port"
            : port < first_open_port ? "no program in a sandbox can listen below port 1024. Use a higher port"
                                     : "";
 }

@@ -74,6 +74,9 @@ void check_mounts(MountPlan& plan, const std::vector<std::string>& writable_root
         helper.push_back(fmt::format("bridge={}:{}", proxy_port, start.proxy));
         helper.insert(helper.end(), start.relays.begin(), start.relays.end());
     }
+    if (!start.kernel_sockets.empty()) {
+        helper.push_back(fmt::format("kernel={}:{}", first_kernel_port, start.kernel_sockets));
+    }
     const std::vector<std::string> arguments = limit_arguments(start.limits);
     helper.insert(helper.end(), arguments.begin(), arguments.end());
     helper.emplace_back("--");

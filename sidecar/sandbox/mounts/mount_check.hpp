@@ -18,6 +18,7 @@ struct FromTheStart {
     bool protected_names = false;         // create_guard.hpp
     std::string proxy = {};               // the socket behind the bridge; empty: no bridge
     std::vector<std::string> relays = {}; // arguments of the helper (relays.hpp)
+    std::string kernel_sockets = {};      // as Profile::kernel_sockets
     Limits limits = {};
 };
 

@@ -25,6 +25,26 @@ TEST_CASE("a file is divided where editors divide it, and each cell knows its li
     CHECK(cells_of("#\t%%\nx") == Cells{{1, "x"}});
 }
 
+TEST_CASE("a separator is a comment of the language, and may name another one") {
+    CHECK(cells_of("a\n// %%\nb\n-- %%\nc") == Cells{{0, "a\n"}, {2, "b\n"}, {4, "c"}});
+    const std::vector<Cell> cells = split_cells("a\n# %% count [bash]\nb\n# %% [1] [ts]\nc\n# %% [todo]\nd\n");
+    REQUIRE(cells.size() == 4);
+    CHECK_FALSE(cells[0].language);
+    CHECK(cells[1].language == "bash");
+    CHECK(cells[2].language == "typescript");
+    CHECK_FALSE(cells[3].language);
+}
+
+TEST_CASE("a notebook may name its language") {
+    const auto language = [](const std::string& metadata) {
+        return language_of_notebook(R"({"nbformat":4,"cells":[],"metadata":)" + metadata + "}");
+    };
+    CHECK(language(R"({"kernelspec":{"name":"deno","language":"typescript"}})") == "typescript");
+    CHECK(language(R"({"language_info":{"name":"R","version":"4"}})") == "R");
+    CHECK_FALSE(language("{}"));
+    CHECK_FALSE(language_of_notebook(R"({"nbformat":4,"cells":[]})"));
+}
+
 TEST_CASE("what is no separator is code") {
     const std::string text = "x = '# %%'\n  # %%\n%%time\n# 100 %%\n";
     CHECK(cells_of(text) == Cells{{0, text}});

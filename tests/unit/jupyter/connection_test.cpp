@@ -80,6 +80,18 @@ TEST_CASE("no two connections share a key") {
     CHECK(create_connection(one.path).key != create_connection(two.path).key);
 }
 
+TEST_CASE("a kernel that is to listen on TCP ports has one for each channel, and sockets for us all the same") {
+    const TempDirectory directory;
+    const ConnectionInfo connection = create_connection(directory.path, 31281);
+    std::ifstream file(connection.file);
+    const Json json = Json::parse(file);
+    CHECK(json.at("transport") == "tcp");
+    CHECK(json.at("ip") == "127.0.0.1");
+    CHECK(json.at("shell_port") == 31281);
+    CHECK(json.at("hb_port") == 31285);
+    CHECK(connection.endpoint(Channel::shell).ends_with("/s-1"));
+}
+
 TEST_CASE("a socket path that the system would cut is refused") {
     const TempDirectory directory;
     // `<directory>/s-5`

@@ -137,9 +137,10 @@ TEST_CASE("a directory that PATH names twice, also through a link, is searched o
         std::vector<KernelInfo> kernels;
         async::Loop loop;
         loop.run(list_into(&loop, machine.request, &kernels));
-        return kernels.size();
+        return std::count_if(kernels.begin(), kernels.end(),
+                             [](const auto& each) { return each.language == "python"; });
     };
-    const std::size_t once = count(machine.directory / "bin");
+    const auto once = count(machine.directory / "bin");
     CHECK(once >= 1);
     CHECK(count(machine.directory / "bin" + ":" + (machine.directory / "sbin")) == once);
     CHECK(count("/usr/bin") == once - 1); // the control
@@ -253,10 +254,65 @@ TEST_CASE("another language than Python gets the first kernelspec that speaks it
     machine.request.language = "python";
     CHECK(find(machine.request).choice->language == "python");
     machine.request.language = "Tongue";
+    CHECK(find(machine.request).choice->argv == Strings{"/bin/true", "first"});
+    machine.request.language = "lingua";
     const Found found = find(machine.request);
     REQUIRE(found.error);
     CHECK(found.error->code == ErrorCode::kernel_not_found);
-    CHECK(found.error->message.find("whose language is Tongue, found none") != std::string::npos);
+    CHECK(found.error->message.find("whose language is lingua, found none") != std::string::npos);
+    machine.request.language = "typescript";
+    CHECK(find(machine.request).error->hint.find("npm install deno") != std::string::npos);
+}
+
+TEST_CASE("Deno is a kernel without a kernelspec: the workspace's own, which asks, before one on PATH") {
+    Machine machine;
+    machine.directory.write("bin/deno", "", true);
+    for (const char* language : {"typescript", "JavaScript"}) {
+        machine.request.language = language;
+        const Found found = find(machine.request);
+        REQUIRE(found.choice);
+        CHECK(found.choice->argv ==
+              Strings{machine.directory / "bin/deno", "jupyter", "--kernel", "--conn", "{connection_file}"});
+        CHECK(found.choice->tcp_only);
+        CHECK_FALSE(found.choice->interrupt_by_signal);
+        CHECK_FALSE(found.choice->from_workspace);
+        CHECK(folders_of(*found.choice) == Strings{machine.directory / "bin/deno"});
+    }
+    machine.directory.write("ws/node_modules/.bin/deno", "", true);
+    const Found own = find(machine.request);
+    REQUIRE(own.choice);
+    CHECK(own.choice->from_workspace);
+    CHECK(own.choice->argv.front() == machine.directory / "ws/node_modules/.bin/deno");
+    CHECK(folders_of(*own.choice).empty()); // it could be a link to anything
+    machine.request.language.reset();
+    machine.request.interpreter = machine.directory / "bin/deno";
+    CHECK(find(machine.request).choice->language == "typescript");
+    machine.request.interpreter.reset();
+    machine.request.name = "deno";
+    CHECK(find(machine.request).choice->kind == KernelKind::deno);
+    machine.request.name.reset();
+    machine.spec("mine", R"(["deno","jupyter","--kernel","--conn","{connection_file}"])");
+    machine.request.language = "tongue";
+    const Found spec = find(machine.request);
+    CHECK((spec.choice->tcp_only && !spec.choice->interrupt_by_signal)); // whatever its kernelspec says
+}
+
+TEST_CASE("bash has cellgate's own kernel, unless a kernelspec brings one") {
+    Machine machine;
+    machine.request.language = "bash";
+    machine.directory.write("ws/bin/bash", "", true);
+    machine.request.environment["PATH"] = machine.directory / "ws/bin";
+    CHECK(find(machine.request).error->hint.find("python3-ipykernel") != std::string::npos);
+    machine.request.environment["PATH"] = "/usr/bin";
+    const Found found = find(machine.request);
+    REQUIRE(found.choice);
+    CHECK(found.choice->display_name == "Bash (cellgate)");
+    CHECK(found.choice->kind == KernelKind::bash);
+    CHECK_FALSE(found.choice->tcp_only);
+    CHECK(found.choice->interpreter->executable == "/usr/bin/python3");
+    machine.directory.write("home/.local/share/jupyter/kernels/b/kernel.json",
+                            R"({"argv":["/bin/true"],"display_name":"Own","language":"Bash"})");
+    CHECK(find(machine.request).choice->display_name == "Own");
 }
 
 TEST_CASE("a kernelspec may bring its own program") {

@@ -267,23 +267,25 @@ Task<void> last_words(Scene* scene) {
     co_await stop(scene);
 }
 
-Task<void> no_start(Scene* scene, async::Command command, Duration patience, std::optional<Error>* error) {
+Task<void> no_start(Scene* scene, async::Command command, Duration patience, const SignsOfLife* signs,
+                    std::optional<Error>* error) {
     try {
         scene->kernel = co_await start_kernel(scene->loop, std::move(command), scene->connection, scene->recorder,
-                                              scene->loop.clock().now() + patience);
+                                              scene->loop.clock().now() + patience, signs);
     } catch (const Error& failure) {
         *error = failure;
     }
 }
 
-Error why_not_started(const std::vector<std::string>& argv, Duration patience = 60s) {
+Error why_not_started(const std::vector<std::string>& argv, Duration patience = 60s,
+                      const SignsOfLife* signs = nullptr) {
     Scene scene;
     scene.directory = std::make_unique<TempDirectory>();
     scene.connection = create_connection(scene.directory->path);
     async::Command command = scene.command();
     command.argv = argv;
     std::optional<Error> error;
-    scene.loop.run(no_start(&scene, command, patience, &error));
+    scene.loop.run(no_start(&scene, command, patience, signs, &error));
     REQUIRE(error);
     return *error;
 }
@@ -338,6 +340,27 @@ TEST_CASE("a program that is not there is a start that failed") {
     const Error error = why_not_started({"/no/such/program"});
     CHECK(error.code == ErrorCode::kernel_start_failed);
     CHECK(error.message.find("/no/such/program") != std::string::npos);
+}
+
+Task<std::string> progress_in(int* steps, bool goes_on) {
+    *steps += goes_on ? 1 : 0;
+    co_return std::to_string(*steps);
+}
+
+TEST_CASE("a start in which nothing goes on fails before its deadline, and one in which something does waits for it") {
+    const std::vector<std::string> silent = {"/bin/sh", "-c", "exec sleep 1000"};
+    int steps = 0;
+    const SignsOfLife nothing{2s, [&steps](int) { return progress_in(&steps, false); }};
+    const Error error = why_not_started(silent, 60s, &nothing);
+    CHECK(error.code == ErrorCode::kernel_start_failed);
+    CHECK(error.message.find("did not make the sockets") != std::string::npos);
+    CHECK(error.message.find("for 2 s it has neither printed nor computed anything") != std::string::npos);
+    const SignsOfLife something{2s, [&steps](int) { return progress_in(&steps, true); }};
+    CHECK(why_not_started(silent, 5s, &something).message.find("neither") == std::string::npos);
+    CHECK(steps >= 4);
+    const Error printed =
+        why_not_started({"/bin/sh", "-c", "for i in 1 2 3 4; do sleep 1; echo $i >&2; done; exit 7"}, 60s, &nothing);
+    CHECK(printed.message.find("exit code 7") != std::string::npos);
 }
 
 TEST_CASE("a program that never answers as a kernel is ended at the deadline, and its stderr is reported") {

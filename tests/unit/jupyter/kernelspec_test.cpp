@@ -55,6 +55,14 @@ TEST_CASE("a spec is read with what a start needs") {
     CHECK(specs[0].argv == Strings{"R", "--args", "{connection_file}"});
     CHECK(specs[0].environment == Environment{{"A", "b"}});
     CHECK_FALSE(specs[0].problem);
+    CHECK_FALSE(specs[0].tcp_only);
+}
+
+TEST_CASE("a spec may say that its kernel listens on TCP ports only") {
+    const TempDirectory directory;
+    directory.write("kernels/t/kernel.json", R"({"argv":["t"],"display_name":"T","language":"t",
+        "metadata":{"debugger":true,"cellgate":{"transport":"tcp"}}})");
+    CHECK(load_kernelspecs({directory / "kernels"}).front().tcp_only);
 }
 
 TEST_CASE("of two specs with one name the first directory's wins, whatever its case") {

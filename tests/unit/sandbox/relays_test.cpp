@@ -40,11 +40,13 @@ TEST_CASE("listed loopback addresses with a port are relayed on both of the sand
 }
 
 TEST_CASE("a port at which a sandbox cannot listen is a notice") {
-    const Relays relays = relays_of({"localhost:80", "localhost:3128", "[::1]:1023", "localhost:80", "localhost:8000"});
-    CHECK(relays.ports == "8000");
-    CHECK(relays.arguments.size() == 2);
-    REQUIRE(relays.notices.size() == 3);
+    const Relays relays = relays_of({"localhost:80", "localhost:3128", "[::1]:1023", "localhost:80", "localhost:8000",
+                                     "localhost:31281", "localhost:31286"});
+    CHECK(relays.ports == "8000 31286");
+    CHECK(relays.arguments.size() == 4);
+    REQUIRE(relays.notices.size() == 4);
     CHECK(relays.notices[0].starts_with("localhost:80 is not relayed: no program in a sandbox can listen below"));
     CHECK(relays.notices[1].starts_with("localhost:3128 is not relayed: the sandbox's own proxy"));
     CHECK(relays.notices[2].starts_with("[::1]:1023 is not relayed"));
+    CHECK(relays.notices[3].starts_with("localhost:31281 is not relayed: kernels listen there"));
 }

@@ -27,6 +27,20 @@ jupyter::KernelChoice ipykernel() {
     return choice;
 }
 
+jupyter::KernelChoice deno() {
+    jupyter::KernelChoice choice = kernel_of("typescript");
+    choice.kind = jupyter::KernelKind::deno;
+    return choice;
+}
+
+jupyter::KernelChoice bash() {
+    jupyter::KernelChoice choice = ipykernel();
+    choice.language = "bash";
+    choice.argv = {"/usr/bin/python3", "-I", "bash_kernel.py", "-f", "{connection_file}"};
+    choice.kind = jupyter::KernelKind::bash;
+    return choice;
+}
+
 struct Fixture {
     KernelLaunch launch(const jupyter::KernelChoice& choice, const std::string& cwd, Environment environment = {}) {
         const LaunchPlace place{directories, workspace, cwd, "/run/k", "/run/k/connection.json"};
@@ -111,7 +125,64 @@ TEST_CASE("the wrappers are found from a folder in the workspace, after what the
     }
 }
 
-TEST_CASE("the code that changes the directory is known for Python only") {
+TEST_CASE("Deno starts as it is, without a connection of its own") {
+    Fixture fixture;
+    const KernelLaunch launch = fixture.launch(deno(), "/home/w");
+    CHECK(launch.argv == Strings{"/bin/kernel", "/run/k/connection.json"});
+    CHECK(launch.environment.at("DENO_NO_UPDATE_CHECK") == "1");
+    CHECK(make_language_support(deno())->may_hang_when_interrupted());
+    CHECK_FALSE(make_language_support(ipykernel())->may_hang_when_interrupted());
+}
+
+TEST_CASE("bash's kernel is a program of ours, with what it uses") {
+    Fixture fixture;
+    const KernelLaunch launch = fixture.launch(bash(), "/home/w");
+    CHECK(launch.argv == Strings{"/usr/bin/python3", "-I", "/run/k/bash_kernel.py", "-f", "/run/k/connection.json"});
+    REQUIRE(launch.files.size() == 3);
+    CHECK(launch.files[0].text.find("class BashKernel") != std::string_view::npos);
+    CHECK(launch.keeps_output);
+    CHECK_FALSE(make_language_support(bash())->python());
+}
+
+TEST_CASE("what Deno leaves out of an error is in a note") {
+    Failure failure;
+    failure.error.evalue = "Execution failed";
+    failure.code = "let let = 1";
+    const auto language = make_language_support(deno());
+    REQUIRE(language->causes_of(failure).notes.size() == 1);
+    CHECK(language->causes_of(failure).notes[0].remedy.find("deno check") != std::string::npos);
+    for (const char* code :
+         {"import _ from 'npm:x'", "await import(\"jsr:@x/y\")", "import 'https://a.example/b.ts'"}) {
+        CAPTURE(code);
+        failure.code = code;
+        CHECK(language->causes_of(failure).notes[0].text.find("over the network") != std::string::npos);
+    }
+    failure.error.evalue = "boom";
+    failure.error.traceback = {"Error: boom"};
+    CHECK(language->causes_of(failure).notes.empty());
+}
+
+TEST_CASE("paths are read from the errors of Deno and of Node's modules, and from what bash's programs print") {
+    const auto path_of = [](const std::string& evalue) {
+        const FailureCauses found = causes(deno(), "Error", evalue);
+        return found.paths.empty() ? std::string() : found.paths.front().path;
+    };
+    CHECK(path_of("No such file or directory (os error 2): readfile '/data/x'") == "/data/x");
+    CHECK(path_of("Permission denied (os error 13): copy '/a' -> '/b'") == "/a");
+    CHECK(path_of("ENOENT: no such file or directory, open '/data/y'") == "/data/y");
+    CHECK(path_of("EEXIST: file already exists, mkdir '/data/y'").empty());
+    CHECK(causes(deno(), "Error", "Network is unreachable (os error 101)").bypassed_proxy);
+    Failure failure;
+    failure.printed = "fine\ncat: /data/z: No such file or directory\nbash: /data/w: Permission denied\n";
+    const FailureCauses found = make_language_support(bash())->causes_of(failure);
+    REQUIRE(found.paths.size() == 2);
+    CHECK(found.paths[0].path == "/data/z");
+    CHECK(found.paths[1].path == "/data/w");
+}
+
+TEST_CASE("the code that changes the directory is known for some languages only") {
+    CHECK(make_language_support(deno())->chdir_code("/a \"b\"") == R"(Deno.chdir("/a \"b\""))");
+    CHECK(make_language_support(bash())->chdir_code("/a 'b'")->starts_with("cd -- "));
     CHECK(make_language_support(ipykernel())->chdir_code("/a \"b\"") == R"(__import__('os').chdir("/a \"b\""))");
     CHECK(make_language_support(kernel_of("python"))->chdir_code("/a"));
     CHECK_FALSE(make_language_support(kernel_of("R"))->chdir_code("/a"));

@@ -1,5 +1,7 @@
 -- `cells` finds the cells of a buffer: between lines that begin with a comment and `%%`, or the fenced blocks of a
 -- Markdown file. Rows are counted from 0. It reads buffers and changes none.
+local workspace = require("cellgate.workspace")
+
 local M = {}
 
 ---@class cellgate.Cell
@@ -7,7 +9,8 @@ local M = {}
 ---@field code_first integer row at which the code begins
 ---@field code_last integer row of the last line of code that is not blank; before code_first: there is none
 ---@field last integer last row
----@field language? string of a fence: what it says
+---@field language? string what its fence, or its marker in brackets, says
+---@field fenced? boolean between fences
 ---@field markdown? boolean prose, which is not run
 
 local prose_filetypes = { markdown = true, quarto = true, rmd = true }
@@ -55,6 +58,15 @@ function M.new_marker(buffer)
   return comment.before .. " %%" .. (comment.after ~= "" and " " .. comment.after or "")
 end
 
+-- "[bash]" in a marker's text; other words in brackets are a part of the title.
+local function named_language(rest)
+  for name in rest:gmatch("%[([%w_+-]+)%]") do
+    if workspace.knows(name:lower()) then
+      return name:lower()
+    end
+  end
+end
+
 local function script_cells(lines, comment)
   local cells, current = {}, nil
   for i, line in ipairs(lines) do
@@ -64,7 +76,12 @@ local function script_cells(lines, comment)
         current.last = i - 2
         cells[#cells + 1] = current
       end
-      current = { first = i - 1, code_first = i, markdown = rest:find("[markdown]", 1, true) ~= nil or nil }
+      current = {
+        first = i - 1,
+        code_first = i,
+        language = named_language(rest),
+        markdown = rest:find("[markdown]", 1, true) ~= nil or nil,
+      }
     elseif not current then
       current = { first = 0, code_first = 0 }
     end
@@ -95,7 +112,10 @@ local function fenced_cells(lines)
     elseif fence then
       -- `python`, `{python}`, `{.python .numberLines}`, `python title="x"`
       local language = info:match("^{?%.?([%w_+-]+)")
-      current = { fence = fence, cell = { first = i - 1, code_first = i, language = language and language:lower() } }
+      current = {
+        fence = fence,
+        cell = { first = i - 1, code_first = i, language = language and language:lower(), fenced = true },
+      }
     end
   end
   return cells

@@ -243,7 +243,7 @@ function M.find(execution)
     -- The line before a cell's code is its marker, where the state is shown.
     local cell = cells.at(buffer, best)
     local first = cell and cell.code_first == best and cell.first or best
-    local last = cell and cell.language and cell.code_last == best + #code - 1 and cell.last or best + #code - 1
+    local last = cell and cell.fenced and cell.code_last == best + #code - 1 and cell.last or best + #code - 1
     M.put(execution, buffer, first, last, best)
     session.all[execution.root]:load(execution)
   end

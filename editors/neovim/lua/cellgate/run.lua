@@ -21,7 +21,7 @@ local M = {}
 local function piece_of(cell)
   return {
     first = cell.first,
-    last = cell.language and cell.last or cell.code_last,
+    last = cell.fenced and cell.last or cell.code_last,
     code_first = cell.code_first,
     code_last = cell.code_last,
     language = cell.language,
@@ -126,7 +126,7 @@ function M.cell(advance)
     return
   end
   local next_cell = cells.next(buffer, row)
-  if not next_cell and cells.at(buffer, row) and not cells.at(buffer, row).language and vim.bo[buffer].modifiable then
+  if not next_cell and cells.at(buffer, row) and not cells.at(buffer, row).fenced and vim.bo[buffer].modifiable then
     local count = vim.api.nvim_buf_line_count(buffer)
     vim.api.nvim_buf_set_lines(buffer, count, count, false, { "", cells.new_marker(buffer), "" })
     next_cell = cells.next(buffer, row)

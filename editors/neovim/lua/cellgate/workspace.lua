@@ -48,12 +48,24 @@ local languages = {
   python3 = "python",
   ipython = "python",
   js = "javascript",
+  javascriptreact = "javascript",
   ts = "typescript",
+  typescriptreact = "typescript",
   sh = "bash",
   shell = "bash",
   rmd = "R",
   r = "R",
 }
+
+-- Other languages that a cell of a file may be in.
+local others = { "bash", "javascript", "julia", "lua", "octave", "perl", "python", "ruby", "typescript" }
+
+--- Whether a name is one of a language, so that a cell can ask for it.
+---@param name string in lower case
+---@return boolean
+function M.knows(name)
+  return languages[name] ~= nil or vim.tbl_contains(others, name)
+end
 
 ---@param buffer integer
 ---@param cell? cellgate.Cell

@@ -1,5 +1,7 @@
-// `cellsOf` finds the cells of a text: a line such as `# %%` begins one, and it ends before the next. Code before the
+// `cellsOf` finds the cells of a text: a line such as `# %%` or `// %%` begins one, and it ends before the next. Code before the
 // first such line is a cell too. A text without such lines has no cells.
+
+import { languageOfMarker } from "./languages";
 
 export interface Cell {
     /** The line that begins it; of the part before the first, the text's first line. */
@@ -8,12 +10,14 @@ export interface Cell {
     readonly codeLine: number;
     readonly lastLine: number;
     readonly kind: "code" | "markdown";
+    /** That the line names, if it does; else it is the document's. */
+    readonly language?: string;
 }
 
-const begins = /^#\s*(%%|<codecell>|<markdowncell>|In\s?\[[ \d]*\])/;
+const begins = /^(?:#\s*(?:%%|<codecell>|<markdowncell>|In\s?\[[ \d]*\])|(?:\/\/|--)\s*%%)/;
 // The same anywhere in a text, whose lines it does not go beyond.
 const beginsSomewhere = new RegExp(`(?:^|[\\r\\n])${begins.source.slice(1).replaceAll("\\s", "[^\\S\\r\\n]")}`);
-const markdown = /^#\s*(%%.*\[(markdown|md)\]|<markdowncell>)/;
+const markdown = /^(?:#|\/\/|--)\s*(%%.*\[(markdown|md)\]|<markdowncell>)/;
 
 /** Whether there are any, without splitting the text. */
 export function hasCells(text: string): boolean {
@@ -26,7 +30,9 @@ export function cellsOf(lines: readonly string[]): Cell[] {
     if (first === undefined) return [];
     const cells = starts.map((line, index): Cell => {
         const kind = markdown.test(lines[line] ?? "") ? "markdown" : "code";
-        return { line, codeLine: line + 1, lastLine: (starts[index + 1] ?? lines.length) - 1, kind };
+        const language = languageOfMarker(lines[line] ?? "");
+        const cell = { line, codeLine: line + 1, lastLine: (starts[index + 1] ?? lines.length) - 1, kind } as const;
+        return language === undefined ? cell : { ...cell, language };
     });
     const hasPreamble = lines.slice(0, first).some((text) => text.trim() !== "");
     return hasPreamble ? [{ line: 0, codeLine: 0, lastLine: first - 1, kind: "code" }, ...cells] : cells;

@@ -1,10 +1,17 @@
-// `CellRunner` runs code of a document in the document's session.
+// `CellRunner` runs code of a document in the document's session, and a cell of another language in one of its own.
 
 import * as vscode from "vscode";
 import type { Cellgate } from "../cellgate";
-import { cellsOf, codeOf, dedented, type Cell, type Code } from "./cells";
+import { cellAt, cellsOf, codeOf, dedented, type Cell, type Code } from "./cells";
 import { linesOf } from "./document";
+import { languageOfDocument } from "./languages";
 import { isOtherFolder } from "./otherFolder";
+
+interface Piece {
+    readonly code: Code | undefined;
+    /** Its cell's; undefined: the document's. */
+    readonly language: string | undefined;
+}
 
 export class CellRunner {
     constructor(private readonly cellgate: Cellgate) {}
@@ -13,12 +20,12 @@ export class CellRunner {
     runCells(document: vscode.TextDocument, choose: (cells: Cell[]) => Cell[]): void {
         const lines = linesOf(document);
         const cells = choose(cellsOf(lines)).filter((cell) => cell.kind === "code");
-        this.run(document, cells.map((cell) => codeOf(lines, cell.codeLine, cell.lastLine)));
+        this.run(document, cells.map((cell) => ({ code: codeOf(lines, cell.codeLine, cell.lastLine), language: cell.language })));
     }
 
     runFile(document: vscode.TextDocument): void {
         const lines = linesOf(document);
-        this.run(document, [codeOf(lines, 0, lines.length - 1)]);
+        this.run(document, [{ code: codeOf(lines, 0, lines.length - 1), language: undefined }]);
     }
 
     /** The selected lines, or the line of the cursor. */
@@ -26,20 +33,22 @@ export class CellRunner {
         const { start, end, isEmpty } = selection;
         // A selection that ends before a line's first character does not include that line.
         const last = !isEmpty && end.character === 0 ? end.line - 1 : end.line;
-        const code = codeOf(linesOf(document), start.line, Math.max(start.line, last));
-        this.run(document, [code && dedented(code)]);
+        const lines = linesOf(document);
+        const code = codeOf(lines, start.line, Math.max(start.line, last));
+        this.run(document, [{ code: code && dedented(code), language: cellAt(cellsOf(lines), start.line)?.language }]);
     }
 
-    private run(document: vscode.TextDocument, codes: (Code | undefined)[]): void {
+    private run(document: vscode.TextDocument, pieces: Piece[]): void {
         const { executions, anchors, kernels, documents } = this.cellgate;
         if (isOtherFolder(this.cellgate, document.uri)) return;
         const uri = document.uri.toString();
-        const sessionId = documents.sessionOf(uri);
-        const ready = kernels.sessionFor(document.uri);
-        // Each execution reports the failure: the editor need not report it as unhandled too.
-        ready.catch(() => undefined);
-        for (const code of codes) {
+        const own = languageOfDocument(document.languageId);
+        for (const { code, language = own } of pieces) {
             if (!code) continue;
+            const sessionId = documents.sessionOf(uri, language === own ? undefined : language);
+            const ready = kernels.sessionFor(document.uri, undefined, { sessionId, language });
+            // Each execution reports the failure: the editor need not report it as unhandled too.
+            ready.catch(() => undefined);
             const { text, line } = code;
             const execution = executions.execute({ sessionId, code: text, cell: { uri, line } }, ready);
             anchors.add(uri, execution.id, line, text.split("\n").length);

@@ -10,6 +10,8 @@ export interface CodePosition {
     readonly cursorPos: number;
     /** The line of the document at which the code begins. */
     readonly firstLine: number;
+    /** That its cell names. */
+    readonly language?: string;
 }
 
 export interface Position {
@@ -28,6 +30,7 @@ export function codePositionAt(lines: readonly string[], { line, character }: Po
         code: lines.slice(cell.codeLine, cell.lastLine + 1).join("\n"),
         cursorPos: Array.from(before).length,
         firstLine: cell.codeLine,
+        ...(cell.language === undefined ? {} : { language: cell.language }),
     };
 }
 

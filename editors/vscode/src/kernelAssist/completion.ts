@@ -23,9 +23,9 @@ const inDocument = ({ line, character }: Position) => new vscode.Position(line, 
 export function completion(cellgate: Cellgate): vscode.Disposable {
     const completions: vscode.CompletionItemProvider = {
         async provideCompletionItems(document, position, token) {
-            const sessionId = idleSession(cellgate, document.uri.toString());
             const place = codePositionAt(linesOf(document), position);
-            if (!sessionId || !place) return undefined;
+            const sessionId = place && idleSession(cellgate, document, place.language);
+            if (!sessionId) return undefined;
             const { code, cursorPos } = place;
             const answer = await undefinedIfBusy(cellgate.sidecar.request("kernel/complete", { sessionId, code, cursorPos }, token));
             if (!answer) return undefined;
@@ -43,10 +43,10 @@ export function completion(cellgate: Cellgate): vscode.Disposable {
     };
     const hovers: vscode.HoverProvider = {
         async provideHover(document, position, token) {
-            const sessionId = idleSession(cellgate, document.uri.toString());
             const word = document.getWordRangeAtPosition(position);
             const place = word && codePositionAt(linesOf(document), word.end);
-            if (!sessionId || !place) return undefined;
+            const sessionId = place && idleSession(cellgate, document, place.language);
+            if (!sessionId) return undefined;
             const { code, cursorPos } = place;
             const answer = await undefinedIfBusy(cellgate.sidecar.request("kernel/inspect", { sessionId, code, cursorPos }, token));
             if (!answer?.found || !answer.text) return undefined;

@@ -1,10 +1,14 @@
-// `idleSession` is the session of a document whose kernel can answer requests: one that exists and runs nothing.
+// `idleSession` is the session of a document, or of its cells in another language, whose kernel can answer requests: one
+// that exists and runs nothing.
 
+import type { TextDocument } from "vscode";
+import { languageOfDocument } from "../cells/languages";
 import type { Cellgate } from "../cellgate";
 import { kindOf } from "../client/errors";
 
-export function idleSession({ documents, sessions }: Cellgate, uri: string): string | undefined {
-    const session = sessions.get(documents.sessionOf(uri));
+export function idleSession({ documents, sessions }: Cellgate, document: TextDocument, language?: string): string | undefined {
+    const own = languageOfDocument(document.languageId);
+    const session = sessions.get(documents.sessionOf(document.uri.toString(), language === own ? undefined : language));
     return session?.status === "idle" ? session.sessionId : undefined;
 }
 

@@ -20,6 +20,12 @@ import type { Sidecar } from "../client/sidecar";
 
 const memoryKey = "cellgate.kernel";
 
+/** The session in which code runs, and its language. */
+export interface Place {
+    readonly sessionId: string;
+    readonly language: string;
+}
+
 interface Start {
     /** What the notebook has chosen; undefined of a document. */
     readonly kernel: KernelChoice | undefined;
@@ -57,15 +63,16 @@ export class Kernels implements vscode.Disposable {
 
     /**
      * The session of a document or notebook, started when it does not exist yet. Rejects when it cannot start.
-     * With `kernel`: in that one; a session that was started with another one ends for it.
+     * With `kernel`: in that one; a session that was started with another one ends for it. `place`: for code of another
+     * language than Python.
      */
-    sessionFor(uri: vscode.Uri, kernel?: KernelChoice): Promise<Session> {
-        const sessionId = this.documents.sessionOf(uri.toString());
+    sessionFor(uri: vscode.Uri, kernel?: KernelChoice, place?: Place): Promise<Session> {
+        const { sessionId, language } = place ?? { sessionId: this.documents.sessionOf(uri.toString()), language: "python" };
         const begun = this.starting.get(sessionId);
         if (begun && (!kernel || JSON.stringify(begun.kernel) === JSON.stringify(kernel))) return begun.session;
         const session = (begun?.session ?? Promise.resolve())
             .catch(() => undefined)
-            .then(() => this.have(uri, sessionId, kernel))
+            .then(() => this.have(uri, { sessionId, language }, kernel))
             .finally(() => {
                 if (this.starting.get(sessionId)?.session === session) this.starting.delete(sessionId);
             });
@@ -81,24 +88,27 @@ export class Kernels implements vscode.Disposable {
         return true;
     }
 
-    private async have(uri: vscode.Uri, sessionId: string, kernel: KernelChoice | undefined): Promise<Session> {
+    private async have(uri: vscode.Uri, { sessionId, language }: Place, kernel: KernelChoice | undefined): Promise<Session> {
         const known = this.sessions.get(sessionId);
         if (known && !(kernel && this.origins.isOther(known, kernel))) return known;
         if (known) await this.sessions.close(sessionId);
-        return this.start(uri, sessionId, kernel);
+        return this.start(uri, { sessionId, language }, kernel);
     }
 
-    private async start(uri: vscode.Uri, sessionId: string, kernel: KernelChoice | undefined): Promise<Session> {
+    private async start(uri: vscode.Uri, { sessionId, language }: Place, given: KernelChoice | undefined): Promise<Session> {
         let sandbox = sandboxChoice();
+        let kernel = given;
+        const isPython = language === "python";
         for (;;) {
             try {
                 return await withProgress("starting the kernel", async (token) => {
-                    const origin = await this.originFor(uri, kernel);
+                    // What was chosen for Python is for Python alone.
+                    const origin = isPython ? await this.originFor(uri, kernel) : { uri: uri.toString(), ...(kernel ? { kernel } : {}) };
                     if (token.isCancellationRequested) throw new CancelledByUser();
                     // What has begun ends with its session.
                     const giveUp = token.onCancellationRequested(() => void this.sessions.close(sessionId).catch(() => undefined));
                     try {
-                        const { session, isNew } = await this.sessions.ensure({ sessionId, kernel: origin.kernel, sandbox });
+                        const { session, isNew } = await this.sessions.ensure({ sessionId, kernel: origin.kernel, sandbox, ...(isPython ? {} : { language }) });
                         if (isNew) await this.origins.remember(session, origin);
                         return session;
                     } finally {
@@ -110,8 +120,12 @@ export class Kernels implements vscode.Disposable {
                 // A connection that broke meanwhile is no answer; the next one is asked again.
                 if (isConnectionLost(error)) continue;
                 const remedy = await offerRemedy(error);
-                if (remedy === "selectKernel" && kernel) await vscode.commands.executeCommand("notebook.selectKernel");
-                else if (remedy === "selectKernel" && (await this.select())) continue;
+                if (remedy === "selectKernel" && !isPython) {
+                    kernel = (await chooseKernel(this.sidecar))?.kernel;
+                    if (kernel) continue;
+                }
+                if (remedy === "selectKernel" && given) await vscode.commands.executeCommand("notebook.selectKernel");
+                else if (remedy === "selectKernel" && isPython && (await this.select())) continue;
                 if (remedy === "retry") continue;
                 if (remedy === "weaker" || remedy === "unsandboxed") {
                     sandbox = remedy === "weaker" ? sandboxChoice("landlock") : false;

@@ -1,7 +1,8 @@
 #pragma once
 // `ConnectionInfo` is how the sidecar and one kernel process reach each other: unix sockets (ZeroMQ's `ipc`) in a
 // private directory, and the key that signs messages. Any process that can write into the directory or holds the key
-// can act as the kernel.
+// can act as the kernel. A kernel that listens on TCP ports only is reached through such sockets, too: something
+// carries them to its ports (helper/kernel_bridge.hpp).
 
 #include <optional>
 #include <string>
@@ -45,7 +46,8 @@ std::optional<KernelSocket> open_socket(const ConnectionInfo& connection, Channe
 
 // Makes a key and writes the connection file into `directory`, which exists, is 0700 and is used for this one start (a
 // kernel may leave anything in its directory, so a file that is already there is an error). Throws Error{
-// kernel_start_failed}, also when a socket's path would be over 107 bytes.
-ConnectionInfo create_connection(const std::string& directory);
+// kernel_start_failed}, also when a socket's path would be over 107 bytes. `first_port`: the kernel is to listen on
+// that port of 127.0.0.1 and the four that follow, one for each channel.
+ConnectionInfo create_connection(const std::string& directory, std::optional<int> first_port = std::nullopt);
 
 } // namespace cellgate::jupyter

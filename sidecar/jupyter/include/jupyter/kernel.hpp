@@ -7,6 +7,7 @@
 #include "jupyter/connection.hpp"
 #include "jupyter/kernel_client.hpp"
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -16,6 +17,13 @@ struct KernelExit {
     // A launcher's "exit code 128+n" is converted to signal n.
     async::ExitStatus status;
     std::string stderr_tail;
+};
+
+// How a kernel shows, besides by its messages and its stderr, that its start goes on.
+struct SignsOfLife {
+    Duration max_silence; // a start without any of these for so long has failed
+    // A text that is another one when the process has done something since.
+    std::function<Task<std::string>(int pid)> progress;
 };
 
 class Kernel {
@@ -42,14 +50,15 @@ class Kernel {
     explicit Kernel(std::unique_ptr<Impl> impl);
     friend Task<std::unique_ptr<Kernel>> start_kernel(async::Loop& loop, async::Command command,
                                                       ConnectionInfo connection, KernelListener& listener,
-                                                      Instant deadline);
+                                                      Instant deadline, const SignsOfLife* signs);
     std::unique_ptr<Impl> impl_;
 };
 
 // `command` is the full command line, including the launcher. Throws Error{kernel_start_failed} with the exit status
-// and the last lines of stderr when the kernel ends or does not answer before `deadline`; all its processes have ended
-// then.
+// and the last lines of stderr when the kernel ends, or does not answer before `deadline`, or is silent for too long by
+// `signs` (nullptr: it may be); all its processes have ended then.
 Task<std::unique_ptr<Kernel>> start_kernel(async::Loop& loop, async::Command command, ConnectionInfo connection,
-                                           KernelListener& listener, Instant deadline);
+                                           KernelListener& listener, Instant deadline,
+                                           const SignsOfLife* signs = nullptr);
 
 } // namespace cellgate::jupyter

@@ -21,6 +21,9 @@ struct KernelRequest {
     Environment environment;                // the user's: PATH, HOME, VIRTUAL_ENV, CONDA_PREFIX, JUPYTER_…
 };
 
+// Which kernel it is, where that is known and the session has more to do for it than Jupyter's protocol says.
+enum class KernelKind { any, deno, bash };
+
 struct KernelChoice {
     std::string name;
     std::string display_name;
@@ -31,18 +34,22 @@ struct KernelChoice {
     std::optional<Interpreter> interpreter; // for ipykernel: its prefixes must be visible to the kernel
     bool from_workspace = false;
     bool interrupt_by_signal = false; // ipykernel always understands the message
+    bool tcp_only = false;            // it has no unix sockets
+    KernelKind kind = KernelKind::any;
+    std::string program; // of a known kind: Deno, or the bash that the kernel keeps
 };
 
-// By interpreter, else by name, else, for another language than Python, the first kernelspec of it, else VIRTUAL_ENV,
-// CONDA_PREFIX, `.venv` and `venv` of the workspace, else the first python3 on PATH or in /usr/bin that has ipykernel.
-// Throws Error{kernel_not_found}.
+// By interpreter (or the path of another program that is a kernel: deno, bash), else by name, else, for another
+// language than Python, the first kernelspec of it, else a Deno or a bash, else VIRTUAL_ENV, CONDA_PREFIX, `.venv` and
+// `venv` of the workspace, else the first python3 on PATH or in /usr/bin that has ipykernel. Throws
+// Error{kernel_not_found}.
 Task<KernelChoice> find_kernel(async::Loop& loop, KernelRequest request);
 
 // Runs the interpreter of a choice to look for ipykernel, if files did not show it. Throws Error{kernel_not_found}.
 Task<KernelChoice> confirm_kernel(async::Loop& loop, KernelChoice choice);
 
-// The folders that must be visible to the kernel in addition to the system's: the resolved ones of its interpreter and
-// its kernelspec.
+// The folders and files that must be visible to the kernel in addition to the system's: the resolved ones of its
+// interpreter, its kernelspec and its program.
 std::vector<std::string> folders_of(const KernelChoice& choice);
 
 // The command line.
@@ -52,15 +59,17 @@ std::vector<std::string> launch_argv(KernelChoice choice, const std::string& con
                                      const std::string& bootstrap);
 
 struct KernelInfo {
-    std::string name; // of the kernelspec, or the interpreter's path
+    std::string name; // of the kernelspec, or the interpreter's path, or of a program that needs no kernelspec
     std::string display_name;
     std::string language;
-    std::string path; // the spec's directory, or the interpreter
+    std::string path; // the spec's directory, or the program
+    bool is_spec = false;
     bool from_workspace = false;
     std::optional<std::string> problem; // why it cannot start
 };
 
-// Kernelspecs, then interpreters, as find_kernel() sees them. `request.name` and `.interpreter` are ignored.
+// Kernelspecs, then interpreters, then the other programs, as find_kernel() sees them. `request.name` and
+// `.interpreter` are ignored.
 Task<std::vector<KernelInfo>> list_kernels(async::Loop& loop, KernelRequest request);
 
 } // namespace cellgate::jupyter

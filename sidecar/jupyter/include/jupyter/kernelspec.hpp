@@ -20,6 +20,7 @@ struct Kernelspec {
     std::vector<std::string> argv;
     Environment environment;            // in addition to the kernel's own
     bool interrupt_by_signal = false;   // SIGINT instead of a message: the default for specs
+    bool tcp_only = false;              // `metadata` has {"cellgate": {"transport": "tcp"}}
     std::optional<std::string> problem; // why it is unusable; then only name and directory are set
 };
 

@@ -12,6 +12,9 @@ namespace cellgate::sandbox {
 
 // Where programs in a sandbox find the way to the network, if there is one: on 127.0.0.1 of the sandbox.
 inline constexpr int proxy_port = 3128;
+// The first of the ports, also there, of a kernel that has no unix sockets; one for each of its channels.
+inline constexpr int first_kernel_port = 31281;
+inline constexpr int last_kernel_port = first_kernel_port + 4;
 
 // Paths are absolute, exist, and may go through symlinks.
 struct Profile {
@@ -22,7 +25,9 @@ struct Profile {
     Limits limits;
     std::string proxy; // a unix socket in session_dir that proxy_port is connected to; empty: no network
     std::vector<std::string> allowed_hosts; // by rules, as HostPatterns; its loopback's ports are relayed (relays.hpp)
-    std::string packages;                   // of these, the one folder that is shown, read-only; empty: none
+    // Of a kernel with those ports: what the paths of the unix sockets in session_dir begin with that reach them.
+    std::string kernel_sockets;
+    std::string packages; // of these, the one folder that is shown, read-only; empty: none
     std::shared_ptr<const Settings> settings = nullptr; // a user's, if there are some
 };
 

@@ -34,8 +34,9 @@ struct FailedPath {
 };
 
 struct FailureCauses {
-    std::vector<FailedPath> paths; // that may have been refused
-    bool bypassed_proxy = false;   // it tried to connect, or to look up a name, without the proxy
+    std::vector<FailedPath> paths;          // that may have been refused
+    bool bypassed_proxy = false;            // it tried to connect, or to look up a name, without the proxy
+    std::vector<protocol::Note> notes = {}; // what the kernel's own words leave out
 };
 
 } // namespace cellgate::session

@@ -1,0 +1,42 @@
+#include "jupyter/language_names.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace cellgate::jupyter {
+
+namespace {
+
+char lower_letter(char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+}
+
+constexpr std::pair<std::string_view, std::string_view> hints[] = {
+    {"typescript", "Install Deno in the workspace: npm install deno"},
+    {"javascript", "Install Deno in the workspace: npm install deno"},
+    {"bash", "Install what cellgate's own kernel for bash needs: sudo apt install bash python3-ipykernel"},
+    {"r", "Install R's kernel: sudo apt install r-cran-irkernel"},
+};
+
+} // namespace
+
+bool same_language(std::string_view one, std::string_view other) {
+    return std::equal(one.begin(), one.end(), other.begin(), other.end(),
+                      [](char a, char b) { return lower_letter(a) == lower_letter(b); });
+}
+
+bool runs_language(std::string_view spoken, std::string_view wanted) {
+    return same_language(spoken, wanted) ||
+           (same_language(wanted, "javascript") && same_language(spoken, "typescript"));
+}
+
+std::string install_hint(std::string_view language) {
+    for (const auto& [name, hint] : hints) {
+        if (same_language(name, language)) {
+            return std::string(hint);
+        }
+    }
+    return "`cellgate kernels` lists those that are installed, with their languages.";
+}
+
+} // namespace cellgate::jupyter

@@ -1,0 +1,79 @@
+#include "program_kernels.hpp"
+
+#include "base/environment.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <set>
+#include <utility>
+
+namespace cellgate::jupyter {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::string_view deno_name = "deno";
+constexpr std::string_view bash_name = "bash";
+
+} // namespace
+
+std::optional<KernelChoice> deno_at(const fs::path& path, const KernelRequest& request) {
+    const std::string program = path;
+    if (path.filename() != deno_name || !path.is_absolute() || !is_program(program)) {
+        return std::nullopt;
+    }
+    KernelChoice choice;
+    choice.name = deno_name;
+    choice.display_name = fmt::format("Deno ({})", program);
+    choice.language = "typescript";
+    choice.argv = {program, "jupyter", "--kernel", "--conn", std::string(connection_file_mark)};
+    choice.from_workspace = is_inside(program, request.workspace);
+    apply_known_program(choice);
+    return choice;
+}
+
+std::vector<KernelChoice> deno_kernels(const KernelRequest& request) {
+    std::vector<std::string> folders = search_path(request.environment);
+    folders.insert(folders.begin(), fs::path(request.workspace) / "node_modules/.bin");
+    std::vector<KernelChoice> found;
+    std::set<fs::path> seen;
+    for (const std::string& folder : folders) {
+        const fs::path program = fs::path(folder) / deno_name;
+        std::error_code error;
+        const fs::path real = fs::canonical(program, error);
+        std::optional<KernelChoice> deno = error ? std::nullopt : deno_at(program, request);
+        if (deno && seen.insert(real).second) {
+            found.push_back(std::move(*deno));
+        }
+    }
+    return found;
+}
+
+std::optional<KernelChoice> bash_kernel(const KernelRequest& request, Interpreter interpreter) {
+    const std::optional<std::string> program = find_program(std::string(bash_name), request.environment);
+    if (!program || is_inside(*program, request.workspace)) {
+        return std::nullopt;
+    }
+    KernelChoice choice;
+    choice.name = bash_name;
+    choice.display_name = "Bash (cellgate)";
+    choice.language = bash_name;
+    choice.argv = {interpreter.executable, "-I", "bash_kernel.py", "-f", std::string(connection_file_mark)};
+    choice.interpreter = std::move(interpreter);
+    choice.kind = KernelKind::bash;
+    choice.program = *program;
+    return choice;
+}
+
+void apply_known_program(KernelChoice& choice) {
+    if (fs::path(choice.argv.front()).filename() == deno_name) {
+        choice.kind = KernelKind::deno;
+        choice.program = choice.argv.front();
+        choice.tcp_only = true;
+        choice.interrupt_by_signal = false; // a signal ends it
+    }
+}
+
+} // namespace cellgate::jupyter

@@ -2,12 +2,12 @@
 
 #include "base/encoding.hpp"
 #include "base/error.hpp"
+#include "base/percent_encoding.hpp"
 #include "gate/injected_secrets.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 
 namespace cellgate::egress {
@@ -17,38 +17,11 @@ namespace {
 using protocol::Injection;
 using protocol::InjectionAs;
 
-std::string percent_encoded(std::string_view text) {
-    constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~";
-    std::string encoded;
-    for (const char c : text) {
-        encoded += plain.find(c) != std::string_view::npos ? std::string(1, c)
-                                                           : fmt::format("%{:02X}", static_cast<unsigned char>(c));
-    }
-    return encoded;
-}
-
 std::string field_of(const Injection& injection) {
     std::string name = injection.as == InjectionAs::header ? injection.name.value_or("") : "authorization";
     std::transform(name.begin(), name.end(), name.begin(),
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     return name;
-}
-
-// As servers read the name of a parameter.
-std::string form_decoded(std::string_view text) {
-    std::string decoded;
-    for (std::size_t at = 0; at < text.size(); ++at) {
-        unsigned char byte = 0;
-        const std::string code(text.substr(at + 1, 2));
-        const char* const end = code.data() + code.size();
-        if (text[at] == '%' && code.size() == 2 && std::from_chars(code.data(), end, byte, 16).ptr == end) {
-            decoded += static_cast<char>(byte);
-            at += 2;
-        } else {
-            decoded += text[at] == '+' ? ' ' : text[at];
-        }
-    }
-    return decoded;
 }
 
 // The target without this parameter of its query.
@@ -63,7 +36,7 @@ std::string without_parameter(const std::string& target, std::string_view name) 
         const std::string_view part = rest.substr(0, rest.find('&'));
         rest.remove_prefix(std::min(part.size() + 1, rest.size()));
         const std::string_view parameter = part.substr(0, part.find('='));
-        if (parameter != name && form_decoded(parameter) != name) {
+        if (parameter != name && form_decode(parameter) != name) {
             kept += (kept.empty() ? "" : "&") + std::string(part);
         }
     }
@@ -99,7 +72,7 @@ void inject(RequestHead& head, const std::vector<Injection>& injections,
         std::string value = gate::with_values(injection, values);
         if (injection.as == InjectionAs::query) {
             head.target += head.target.find('?') == std::string::npos ? "?" : "&";
-            head.target += injection.name.value_or("") + "=" + percent_encoded(value);
+            head.target += injection.name.value_or("") + "=" + percent_encode(value);
             continue;
         }
         value = injection.as == InjectionAs::bearer  ? "Bearer " + value

@@ -2,6 +2,7 @@
 
 #include "base/http_token.hpp"
 #include "base/names.hpp"
+#include "base/percent_encoding.hpp"
 #include "gate/injected_secrets.hpp"
 #include "path_match.hpp"
 #include "visible_name.hpp"
@@ -11,7 +12,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <cstddef>
 
 namespace cellgate::gate {
@@ -98,22 +98,6 @@ Match match_method(const std::vector<std::string>& methods, std::string_view met
     return best;
 }
 
-std::string percent_decoded(std::string_view text) {
-    std::string out;
-    for (std::size_t at = 0; at < text.size(); ++at) {
-        unsigned char byte = 0;
-        const char* const end = text.data() + std::min(at + 3, text.size());
-        if (text[at] == '%' && end - text.data() == static_cast<std::ptrdiff_t>(at + 3) &&
-            std::from_chars(text.data() + at + 1, end, byte, 16).ptr == end) {
-            out += static_cast<char>(byte);
-            at += 2;
-        } else {
-            out += text[at];
-        }
-    }
-    return out;
-}
-
 // As a server may read it that ignores case and a last slash.
 std::string loosely_read(std::string text) {
     std::transform(text.begin(), text.end(), text.begin(),
@@ -128,11 +112,11 @@ Match match_path(const std::vector<std::string>& patterns, std::string_view path
     if (!is_read_alike(path)) {
         return Match::unclear;
     }
-    const std::string decoded = percent_decoded(path);
+    const std::string decoded = percent_decode(path);
     const std::string loose = loosely_read(decoded);
     Match best = Match::no;
     for (const std::string& pattern : patterns) {
-        const std::string decoded_pattern = percent_decoded(pattern);
+        const std::string decoded_pattern = percent_decode(pattern);
         const Match as_sent = glob_match(path, pattern);
         const Match as_decoded = glob_match(decoded, decoded_pattern);
         if (as_sent == Match::yes && as_decoded == Match::yes) {

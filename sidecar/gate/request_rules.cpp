@@ -37,14 +37,20 @@ void check_list_size(std::size_t size, const char* name) {
     }
 }
 
-// Whether it is USER:PASSWORD, of which each may be a secret.
-bool has_user(std::string_view value) {
-    for (std::size_t at = value.find(':'); at != std::string_view::npos; at = value.find(':', at + 1)) {
-        if (!value.substr(0, at + 1).ends_with("${secret:")) {
-            return true;
-        }
+void check_aws_keys(const Injection& injection) {
+    constexpr std::size_t without_token = 2;
+    const std::vector<std::string> parts = colon_parts(injection.value);
+    const bool counted = parts.size() == without_token || parts.size() == without_token + 1;
+    if (!counted || std::find(parts.begin(), parts.end(), "") != parts.end()) {
+        refuse_request_part("expected the keys of AWS as ACCESSKEYID:SECRETKEY or ACCESSKEYID:SECRETKEY:SESSIONTOKEN, "
+                            "found another number of parts",
+                            "such as ${secret:AWS_ID}:${secret:AWS_KEY}");
     }
-    return false;
+    if (injection.variable) {
+        refuse_request_part("expected no variable where a request is signed for AWS, found one",
+                            "Its placeholders are in AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and, with a third part, "
+                            "AWS_SESSION_TOKEN.");
+    }
 }
 
 void check_injection(const Injection& injection) {
@@ -53,8 +59,11 @@ void check_injection(const Injection& injection) {
         refuse_request_part("expected the name of a header or of a parameter of the query where the secret goes there, "
                             "and else none");
     }
-    if (injection.as == InjectionAs::basic && !has_user(injection.value)) {
+    if (injection.as == InjectionAs::basic && colon_parts(injection.value).size() < 2) {
         refuse_request_part("expected USER:PASSWORD where a secret goes in as basic, found no colon");
+    }
+    if (injection.as == InjectionAs::aws) {
+        check_aws_keys(injection);
     }
     const std::string& value = injection.value;
     const bool printable = std::all_of(value.begin(), value.end(), [](char c) { return c >= ' ' && c != '\x7f'; });
@@ -193,7 +202,9 @@ std::string request_words(const Rule& rule) {
     for (const std::string& path : rule.paths.value_or(std::vector<std::string>())) {
         words += " " + visible_name(path);
     }
-    if (rule.inject) {
+    if (rule.inject && rule.inject->as == InjectionAs::aws) {
+        words += " signed for AWS with " + visible_name(rule.inject->value);
+    } else if (rule.inject) {
         const auto names = enum_names(InjectionAs{});
         const auto as = std::find_if(names.begin(), names.end(),
                                      [&rule](const auto& each) { return each.first == rule.inject->as; });

@@ -45,6 +45,18 @@ Environment given_environment(const jupyter::KernelChoice& choice, const Session
     return environment;
 }
 
+// `placeholders`: the names of secrets, by what is put into the environment in their place.
+void put_placeholders(Environment& environment, std::map<std::string, std::string>& placeholders,
+                      const protocol::Injection& injection) {
+    for (const gate::PlaceholderVariable& variable : gate::placeholders_of(injection)) {
+        std::string placeholder = "cellgate-secret-" + random_id();
+        environment[variable.name] = placeholder;
+        if (!variable.secrets.empty()) {
+            placeholders.emplace(std::move(placeholder), variable.secrets.front());
+        }
+    }
+}
+
 } // namespace
 
 Task<std::unique_ptr<KernelInstance>> KernelInstance::start(KernelContext context) {
@@ -196,10 +208,8 @@ Environment KernelInstance::make_environment(const jupyter::KernelChoice& choice
             environment[name] = value;
         }
         for (const protocol::Rule& rule : rules) {
-            if (rule.inject && rule.inject->variable) {
-                std::string placeholder = "cellgate-secret-" + random_id();
-                environment[*rule.inject->variable] = placeholder;
-                inspection->placeholders.emplace(std::move(placeholder), gate::secrets_of(*rule.inject).front());
+            if (rule.inject) {
+                put_placeholders(environment, inspection->placeholders, *rule.inject);
             }
         }
     }

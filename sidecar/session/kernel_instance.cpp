@@ -96,7 +96,9 @@ Task<void> KernelInstance::launch(jupyter::KernelChoice choice) {
     }
     open_channels();
     if (proxy) {
-        inspection->secret_value = services.request_secret;
+        if (services.request_secret) {
+            inspection->secret_value = std::bind_front(services.request_secret, options.id);
+        }
         serving.spawn(make_trusted_authority(given_environment(choice, options)));
     } else {
         authority_made_.set();

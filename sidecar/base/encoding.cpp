@@ -1,5 +1,7 @@
 #include "base/encoding.hpp"
 
+#include "base/percent_encoding.hpp"
+
 #include <fmt/chrono.h>
 #include <nettle/base64.h>
 #include <simdjson.h>
@@ -128,20 +130,11 @@ std::optional<std::string> decode_base64(std::string_view text) {
 }
 
 std::string file_uri(std::string_view path) {
-    constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/-._~";
-    std::string uri = "file://";
     // Two leading slashes would start the name of a host (RFC 8089).
     while (path.starts_with("//")) {
         path.remove_prefix(1);
     }
-    for (const char c : path) {
-        if (plain.find(c) != std::string_view::npos) {
-            uri += c;
-        } else {
-            uri += fmt::format("%{:02X}", static_cast<unsigned char>(c));
-        }
-    }
-    return uri;
+    return "file://" + percent_encode(path, "/");
 }
 
 std::string to_rfc3339(std::chrono::system_clock::time_point time) {

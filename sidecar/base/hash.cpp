@@ -35,7 +35,7 @@ Sha256Digest sha256_bytes(std::initializer_list<std::string_view> parts) {
     return digest;
 }
 
-std::string hmac_sha256(std::string_view key, std::initializer_list<std::string_view> parts) {
+Sha256Digest hmac_sha256_bytes(std::string_view key, std::initializer_list<std::string_view> parts) {
     hmac_sha256_ctx context{};
     hmac_sha256_set_key(&context, key.size(), bytes_of(key));
     for (const std::string_view part : parts) {
@@ -43,7 +43,11 @@ std::string hmac_sha256(std::string_view key, std::initializer_list<std::string_
     }
     Sha256Digest digest{};
     hmac_sha256_digest(&context, digest.size(), digest.data());
-    return to_hex(digest);
+    return digest;
+}
+
+std::string hmac_sha256(std::string_view key, std::initializer_list<std::string_view> parts) {
+    return to_hex(hmac_sha256_bytes(key, parts));
 }
 
 bool equal_constant_time(std::string_view a, std::string_view b) {

@@ -31,10 +31,11 @@ std::string base64_digits(std::string_view value, std::size_t before, std::strin
     return digits;
 }
 
-std::string hex_of(std::string_view value, bool upper) {
+std::string hex_of(std::string_view value, bool upper, std::string_view between = {}) {
     std::string text;
     for (const char c : value) {
         const unsigned byte = static_cast<unsigned char>(c);
+        text += text.empty() ? std::string_view() : between;
         text += upper ? fmt::format("{:02X}", byte) : fmt::format("{:02x}", byte);
     }
     return text;
@@ -92,6 +93,7 @@ std::vector<std::string> secret_spellings(std::string_view value) {
     std::set<std::string> all = {std::string(value), escaped_in_json(value), in_ascii(escaped_in_json(value))};
     for (const bool upper : {false, true}) {
         all.insert(hex_of(value, upper));
+        all.insert(hex_of(value, upper, " ")); // so has S3 it in errors, of the request
         all.insert(percent_encoded(value, upper, false));
         all.insert(percent_encoded(value, upper, true));
     }

@@ -187,6 +187,9 @@ void add_options_by_effect(CLI::App& command, PolicyArguments& arguments) {
         {"--basic", "Likewise: 'USER:${secret:NAME}', as a user and a password"},
         {"--header", "Likewise: 'X-Key: ${secret:NAME}', as a header"},
         {"--query", "Likewise: 'key=${secret:NAME}', as a parameter of the URL"},
+        {"--aws",
+         "Likewise: '${secret:ID}:${secret:KEY}', with which requests are signed for AWS; a session token may be "
+         "a third part"},
         {"--variable", "The variable in which code finds a placeholder of it, for programs that want a token"},
         {"--openapi", "Of an inspect rule: an OpenAPI document of the host, whose operations questions then name"},
         {"--operation", "Of a rule about requests to such a host, in place of methods and path: an operation's ID"}};

@@ -91,8 +91,11 @@ std::string login(std::string_view data) {
 }
 
 std::string secret_of(std::string_view data) {
+    const std::string scope = text_of(data, "scope");
     return fmt::format("secret {}{}", text_of(data, "name"),
-                       text_of(data, "scope") == "workspace" ? " of this workspace" : "");
+                       scope == "workspace" ? " of this workspace"
+                       : scope == "session" ? " of the session"
+                                            : "");
 }
 
 std::string secret_set(std::string_view data) {

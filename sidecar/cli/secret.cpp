@@ -8,15 +8,19 @@
 #include "commands.hpp"
 #include "protocol/messages/secrets.hpp"
 #include "record_text.hpp"
+#include "running_sidecar.hpp"
 #include "store/secrets.hpp"
 #include "terminal_client.hpp"
+#include "workspace_client.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <unistd.h>
 
 namespace cellgate::cli {
@@ -28,8 +32,10 @@ struct SecretArguments {
     std::string name;
     std::string command;
     std::string file;
+    std::string session; // empty: of none
     bool of_workspace = false;
     bool json = false;
+    int exit_code = 0;
 
     service::SidecarOptions options() const {
         service::SidecarOptions options;
@@ -37,15 +43,54 @@ struct SecretArguments {
         options.environment = process_environment();
         return options;
     }
-    protocol::SecretScope scope() const {
-        return of_workspace ? protocol::SecretScope::workspace : protocol::SecretScope::user;
+    // Which one of its name is meant.
+    template <class Params>
+    void describe(Params& params) const {
+        params.name = name;
+        params.scope = of_workspace ? protocol::SecretScope::workspace : protocol::SecretScope::user;
+        if (!session.empty()) {
+            params.scope = protocol::SecretScope::session;
+            params.session_id = session;
+        }
     }
 };
 
-using SecretAction = Task<void> (*)(async::Loop*, SecretArguments*, TerminalClient&);
+using SecretAction = Task<void> (*)(async::Loop*, SecretArguments*);
+
+template <class Method>
+Task<void> ask_own(TerminalClient* client, typename Method::Params params,
+                   std::optional<typename Method::Result>* result) {
+    *result = co_await client->sidecar().call<Method>(std::move(params));
+}
+
+// Of a sidecar in this process; of the one that runs, where the secret is one of its sessions'. Nothing, said and with
+// an exit code, where none runs.
+template <class Method>
+Task<std::optional<typename Method::Result>> ask(async::Loop* loop, SecretArguments* arguments,
+                                                 typename Method::Params params) {
+    std::optional<typename Method::Result> result;
+    if (arguments->session.empty()) {
+        std::function<Task<void>(TerminalClient&)> body = [&](TerminalClient& client) {
+            return ask_own<Method>(&client, std::move(params), &result);
+        };
+        service::SidecarOptions options = arguments->options();
+        co_await with_terminal_client(loop, std::move(options), std::move(body));
+        co_return std::move(result);
+    }
+    daemon::InstancePaths paths = daemon::find_instance_paths(arguments->workspace, process_environment());
+    std::unique_ptr<ByteStream> stream = co_await join_running_sidecar(loop, std::move(paths));
+    if (!stream) {
+        arguments->exit_code = 1;
+        co_return std::nullopt;
+    }
+    WorkspaceClient client(std::move(stream));
+    result = co_await client.call<Method>(std::move(params));
+    co_return std::move(result);
+}
 
 std::string secret_line(const protocol::SecretInfo& secret) {
-    std::string line = fmt::format("{}  {}  {}", secret.name, decode_json_string(to_json(secret.scope)),
+    const std::string session = secret.session_id ? " " + escape_unprintable(*secret.session_id) : std::string();
+    std::string line = fmt::format("{}  {}{}  {}", secret.name, decode_json_string(to_json(secret.scope)), session,
                                    decode_json_string(to_json(secret.source)));
     if (secret.from) {
         line += ": " + *secret.from;
@@ -59,11 +104,17 @@ std::string secret_line(const protocol::SecretInfo& secret) {
     return line;
 }
 
-Task<void> list_secrets(async::Loop* /*loop*/, SecretArguments* arguments, TerminalClient& client) {
+Task<void> list_secrets(async::Loop* loop, SecretArguments* arguments) {
     const Empty nothing;
-    const protocol::SecretListResult found = co_await client.sidecar().call<protocol::SecretList>(nothing);
-    for (const protocol::SecretInfo& secret : found.secrets) {
-        fmt::print("{}\n", arguments->json ? to_json(secret) : secret_line(secret));
+    const std::optional<protocol::SecretListResult> found =
+        co_await ask<protocol::SecretList>(loop, arguments, nothing);
+    if (!found) {
+        co_return;
+    }
+    for (const protocol::SecretInfo& secret : found->secrets) {
+        if (secret.session_id.value_or("") == arguments->session) {
+            fmt::print("{}\n", arguments->json ? to_json(secret) : secret_line(secret));
+        }
     }
 }
 
@@ -103,10 +154,9 @@ void require_value(const std::string& value) {
     }
 }
 
-Task<void> add_one(async::Loop* loop, SecretArguments* arguments, TerminalClient& client) {
+Task<void> add_one(async::Loop* loop, SecretArguments* arguments) {
     protocol::SecretSetParams params;
-    params.name = arguments->name;
-    params.scope = arguments->scope();
+    arguments->describe(params);
     if (!arguments->command.empty()) {
         params.command = plain_words(arguments->command);
         if (!params.command || params.command->empty()) {
@@ -124,16 +174,20 @@ Task<void> add_one(async::Loop* loop, SecretArguments* arguments, TerminalClient
         }
         require_value(*params.value);
     }
-    const protocol::SecretInfo kept = co_await client.sidecar().call<protocol::SecretSet>(std::move(params));
-    fmt::print("kept: ${{secret:{}}} is its value, in a tool server's configuration or in a rule about requests\n",
-               kept.name);
+    const std::optional<protocol::SecretInfo> kept =
+        co_await ask<protocol::SecretSet>(loop, arguments, std::move(params));
+    if (kept && kept->session_id) {
+        fmt::print("kept until the session ends: ${{secret:{}}} is its value, in a rule about requests\n", kept->name);
+    } else if (kept) {
+        fmt::print("kept: ${{secret:{}}} is its value, in a tool server's configuration or in a rule about requests\n",
+                   kept->name);
+    }
 }
 
-Task<void> remove_one(async::Loop* /*loop*/, SecretArguments* arguments, TerminalClient& client) {
+Task<void> remove_one(async::Loop* loop, SecretArguments* arguments) {
     protocol::SecretDeleteParams params;
-    params.name = arguments->name;
-    params.scope = arguments->scope();
-    co_await client.sidecar().call<protocol::SecretDelete>(std::move(params));
+    arguments->describe(params);
+    co_await ask<protocol::SecretDelete>(loop, arguments, std::move(params));
 }
 
 } // namespace
@@ -150,17 +204,21 @@ void add_secret(CLI::App& app, Invocation& invocation) {
         part->callback([arguments, run, &invocation] {
             invocation.run = [arguments, run] {
                 async::Loop loop;
-                loop.run(with_terminal_client(&loop, arguments->options(), [&](TerminalClient& client) {
-                    return run(&loop, arguments.get(), client);
-                }));
-                return 0;
+                loop.run(run(&loop, arguments.get()));
+                return arguments->exit_code;
             };
         });
         return part;
     };
+    const auto names_session = [&](CLI::App* part) {
+        return part
+            ->add_option("--session", arguments->session, "Of this session of the sidecar that runs, which ends it")
+            ->type_name("ID");
+    };
     const auto names_one = [&](CLI::App* part, const char* meaning) {
         part->add_option("NAME", arguments->name, meaning)->required()->type_name("");
-        part->add_flag("--workspace", arguments->of_workspace, "This workspace's; default: yours, for all of them");
+        part->add_flag("--workspace", arguments->of_workspace, "This workspace's; default: yours, for all of them")
+            ->excludes(names_session(part));
     };
 
     CLI::App* adding = add_part("add", "Keep a secret; its value is typed unseen, or comes from stdin", add_one);
@@ -175,8 +233,10 @@ void add_secret(CLI::App& app, Invocation& invocation) {
         ->excludes(from_command)
         ->type_name("PATH");
 
-    add_part("list", "List the secrets: their names, where they come from and who uses them", list_secrets)
-        ->add_flag("--json", arguments->json, "As JSON");
+    CLI::App* listing =
+        add_part("list", "List the secrets: their names, where they come from and who uses them", list_secrets);
+    listing->add_flag("--json", arguments->json, "As JSON");
+    names_session(listing);
 
     names_one(add_part("remove", "Forget a secret; tool servers that run keep it", remove_one), "As list shows it");
 }

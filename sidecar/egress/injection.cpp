@@ -2,12 +2,12 @@
 
 #include "base/encoding.hpp"
 #include "base/error.hpp"
+#include "base/percent_encoding.hpp"
 #include "gate/injected_secrets.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 
 namespace cellgate::egress {
@@ -17,38 +17,11 @@ namespace {
 using protocol::Injection;
 using protocol::InjectionAs;
 
-std::string percent_encoded(std::string_view text) {
-    constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~";
-    std::string encoded;
-    for (const char c : text) {
-        encoded += plain.find(c) != std::string_view::npos ? std::string(1, c)
-                                                           : fmt::format("%{:02X}", static_cast<unsigned char>(c));
-    }
-    return encoded;
-}
-
 std::string field_of(const Injection& injection) {
     std::string name = injection.as == InjectionAs::header ? injection.name.value_or("") : "authorization";
     std::transform(name.begin(), name.end(), name.begin(),
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     return name;
-}
-
-// As servers read the name of a parameter.
-std::string form_decoded(std::string_view text) {
-    std::string decoded;
-    for (std::size_t at = 0; at < text.size(); ++at) {
-        unsigned char byte = 0;
-        const std::string code(text.substr(at + 1, 2));
-        const char* const end = code.data() + code.size();
-        if (text[at] == '%' && code.size() == 2 && std::from_chars(code.data(), end, byte, 16).ptr == end) {
-            decoded += static_cast<char>(byte);
-            at += 2;
-        } else {
-            decoded += text[at] == '+' ? ' ' : text[at];
-        }
-    }
-    return decoded;
 }
 
 // The target without this parameter of its query.
@@ -63,11 +36,45 @@ std::string without_parameter(const std::string& target, std::string_view name) 
         const std::string_view part = rest.substr(0, rest.find('&'));
         rest.remove_prefix(std::min(part.size() + 1, rest.size()));
         const std::string_view parameter = part.substr(0, part.find('='));
-        if (parameter != name && form_decoded(parameter) != name) {
+        if (parameter != name && form_decode(parameter) != name) {
             kept += (kept.empty() ? "" : "&") + std::string(part);
         }
     }
     return target.substr(0, mark) + (kept.empty() ? "" : "?" + kept);
+}
+
+bool signs(const Injection& injection) {
+    return injection.as == InjectionAs::aws;
+}
+
+AwsKeys aws_keys(const Injection& injection, const std::map<std::string, std::string>& values) {
+    std::vector<std::string> parts = gate::colon_parts(injection.value);
+    for (std::string& part : parts) {
+        part = gate::with_values(part, values);
+    }
+    AwsKeys keys{parts.at(0), parts.at(1), {}};
+    if (parts.size() > 2) {
+        keys.token = parts[2];
+    }
+    return keys;
+}
+
+void put_in(RequestHead& head, const Injection& injection, std::string value) {
+    if (injection.as == InjectionAs::query) {
+        head.target += head.target.find('?') == std::string::npos ? "?" : "&";
+        head.target += injection.name.value_or("") + "=" + percent_encode(value);
+        return;
+    }
+    value = injection.as == InjectionAs::bearer  ? "Bearer " + value
+            : injection.as == InjectionAs::basic ? "Basic " + encode_base64(value)
+                                                 : value;
+    if (std::any_of(value.begin(), value.end(),
+                    [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; })) {
+        throw Error(ErrorCode::denied, fmt::format("the secret {} has a line break or another control character, "
+                                                   "which no header of HTTP can have",
+                                                   gate::secrets_of(injection).front()));
+    }
+    head.set(field_of(injection), std::move(value));
 }
 
 } // namespace
@@ -82,7 +89,20 @@ std::vector<std::string> secret_names(const std::vector<Injection>& injections) 
     return {names.begin(), names.end()};
 }
 
-void clear_places(RequestHead& head, const std::vector<Injection>& injections) {
+bool only_sign(const std::vector<Injection>& injections) {
+    return std::all_of(injections.begin(), injections.end(), signs);
+}
+
+ClearedPlaces clear_places(RequestToJudge& request, const std::vector<Injection>& injections) {
+    ClearedPlaces cleared;
+    RequestHead& head = request.head;
+    if (std::any_of(injections.begin(), injections.end(), signs)) {
+        try {
+            cleared.aws = take_aws_signature(request);
+        } catch (const Error& error) {
+            cleared.unsignable = error.hint.empty() ? error.message : fmt::format("{}. {}", error.message, error.hint);
+        }
+    }
     for (const Injection& injection : injections) {
         if (injection.as == InjectionAs::query) {
             head.target = without_parameter(head.target, injection.name.value_or(""));
@@ -91,27 +111,21 @@ void clear_places(RequestHead& head, const std::vector<Injection>& injections) {
             std::erase_if(head.fields, [&name](const auto& field) { return is_one_field(field.first, name); });
         }
     }
+    return cleared;
 }
 
-void inject(RequestHead& head, const std::vector<Injection>& injections,
-            const std::map<std::string, std::string>& values) {
+void inject(RequestToJudge& request, std::string_view host, const ClearedPlaces& cleared,
+            const std::vector<Injection>& injections, const std::map<std::string, std::string>& values) {
+    const Injection* signing = nullptr; // last, since it covers what the others put in
     for (const Injection& injection : injections) {
-        std::string value = gate::with_values(injection, values);
-        if (injection.as == InjectionAs::query) {
-            head.target += head.target.find('?') == std::string::npos ? "?" : "&";
-            head.target += injection.name.value_or("") + "=" + percent_encoded(value);
-            continue;
+        if (signs(injection)) {
+            signing = &injection;
+        } else {
+            put_in(request.head, injection, gate::with_values(injection.value, values));
         }
-        value = injection.as == InjectionAs::bearer  ? "Bearer " + value
-                : injection.as == InjectionAs::basic ? "Basic " + encode_base64(value)
-                                                     : value;
-        if (std::any_of(value.begin(), value.end(),
-                        [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; })) {
-            throw Error(ErrorCode::denied, fmt::format("the secret {} has a line break or another control character, "
-                                                       "which no header of HTTP can have",
-                                                       gate::secrets_of(injection).front()));
-        }
-        head.set(field_of(injection), std::move(value));
+    }
+    if (signing != nullptr) {
+        sign_for_aws(request, host, cleared.aws.value(), aws_keys(*signing, values));
     }
 }
 

@@ -4,7 +4,6 @@
 #include "base/known_secrets.hpp"
 #include "base/sync.hpp"
 #include "http_answer.hpp"
-#include "injection.hpp"
 #include "inspector.hpp"
 
 #include <fmt/format.h>
@@ -28,7 +27,7 @@ constexpr std::size_t max_queued_bytes = std::size_t{256} << 10;
 // Servers that obey these do something else than what was judged.
 constexpr std::array<std::string_view, 5> overrides = {"x-http-method-override", "x-http-method", "x-method-override",
                                                        "x-original-url", "x-rewrite-url"};
-// A part of an answer may have a part of a secret, which no mask finds.
+// A part of an answer may have a part of a secret, which no mask finds. SDKs that sign load large objects in parts.
 constexpr std::array<std::string_view, 3> asking_for_a_part = {"range", "if-range", "request-range"};
 
 void require_readable(const RequestHead& head) {
@@ -234,7 +233,7 @@ Task<void> RequestRelay::judge(Judged* judged) {
     if (tls_) {
         judged->injections = connector_.gate().injections(asked);
     }
-    clear_places(judged->request.head, judged->injections);
+    judged->cleared = clear_places(judged->request, judged->injections);
     gate::HttpRequest shown = request_action(endpoint_, tls_, judged->request);
     std::vector<std::string> names = secret_names(judged->injections);
     if (!names.empty()) {
@@ -245,7 +244,10 @@ Task<void> RequestRelay::judge(Judged* judged) {
     shown.program = std::move(made.program);
     shown.server_identity = std::move(made.server_identity);
     made = shown;
-    asked.refusal = connector_.misplaced_secret(judged->request);
+    asked.refusal = judged->cleared.unsignable;
+    if (!asked.refusal) {
+        asked.refusal = connector_.misplaced_secret(judged->request);
+    }
     asked.edit_form = edit_form(judged->request);
     if (asked.edit_form) {
         asked.edit = [shown, endpoint = endpoint_, tls = tls_](const RawJson& form) -> gate::Action {
@@ -283,12 +285,14 @@ Task<void> RequestRelay::put_in_secrets(Judged* judged) {
         values.emplace(name, std::move(value));
     }
     RequestHead& head = judged->request.head;
-    inject(head, judged->injections, values);
     // A coded answer could not be searched for the value.
     head.set("accept-encoding", "identity");
-    for (const std::string_view name : asking_for_a_part) {
-        head.erase(name);
+    if (!only_sign(judged->injections)) {
+        for (const std::string_view name : asking_for_a_part) {
+            head.erase(name);
+        }
     }
+    inject(judged->request, authority_of(endpoint_, tls_), judged->cleared, judged->injections, values);
     judged->mask = std::make_shared<const SecretMask>(masked);
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/secret_mask.hpp"
 #include "connector.hpp"
+#include "injection.hpp"
 #include "message_body.hpp"
 #include "request_action.hpp"
 
@@ -39,6 +40,7 @@ class RequestRelay {
     struct Judged {
         RequestToJudge request;
         std::vector<protocol::Injection> injections;
+        ClearedPlaces cleared;                  // for them
         std::shared_ptr<const SecretMask> mask; // of what was put in; nullptr: nothing
         gate::OutcomeReport outcome;
         bool edited = false;

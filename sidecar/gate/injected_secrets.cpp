@@ -2,7 +2,10 @@
 
 #include "base/names.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <string_view>
 
@@ -33,25 +36,59 @@ void read_references(std::string_view value, const std::function<void(std::strin
     }
 }
 
-} // namespace
-
-std::vector<std::string> secrets_of(const protocol::Injection& injection) {
+std::vector<std::string> secrets_in(std::string_view value) {
     std::vector<std::string> names;
     const auto add = [&names](std::string_view name) {
         if (std::find(names.begin(), names.end(), name) == names.end()) {
             names.emplace_back(name);
         }
     };
-    read_references(injection.value, [](std::string_view) {}, add);
+    read_references(value, [](std::string_view) {}, add);
     return names;
 }
 
-std::string with_values(const protocol::Injection& injection, const std::map<std::string, std::string>& values) {
+} // namespace
+
+std::vector<std::string> secrets_of(const protocol::Injection& injection) {
+    return secrets_in(injection.value);
+}
+
+std::string with_values(std::string_view value, const std::map<std::string, std::string>& values) {
     std::string made;
     read_references(
-        injection.value, [&made](std::string_view text) { made += text; },
+        value, [&made](std::string_view text) { made += text; },
         [&](std::string_view name) { made += values.at(std::string(name)); });
     return made;
+}
+
+std::vector<std::string> colon_parts(std::string_view value) {
+    std::vector<std::string> parts(1);
+    read_references(
+        value,
+        [&parts](std::string_view text) {
+            for (std::size_t end = text.find(':'); end != std::string_view::npos; end = text.find(':')) {
+                parts.back() += text.substr(0, end);
+                parts.emplace_back();
+                text.remove_prefix(end + 1);
+            }
+            parts.back() += text;
+        },
+        [&parts](std::string_view name) { parts.back() += fmt::format("${{secret:{}}}", name); });
+    return parts;
+}
+
+std::vector<PlaceholderVariable> placeholders_of(const protocol::Injection& injection) {
+    std::vector<PlaceholderVariable> variables;
+    if (injection.as == protocol::InjectionAs::aws) {
+        constexpr std::array names = {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"};
+        const std::vector<std::string> parts = colon_parts(injection.value);
+        for (std::size_t at = 0; at < std::min(parts.size(), names.size()); ++at) {
+            variables.push_back({names.at(at), secrets_in(parts[at])});
+        }
+    } else if (injection.variable) {
+        variables.push_back({*injection.variable, secrets_of(injection)});
+    }
+    return variables;
 }
 
 } // namespace cellgate::gate

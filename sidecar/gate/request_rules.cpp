@@ -2,6 +2,7 @@
 
 #include "base/http_token.hpp"
 #include "base/names.hpp"
+#include "base/percent_encoding.hpp"
 #include "gate/injected_secrets.hpp"
 #include "path_match.hpp"
 #include "visible_name.hpp"
@@ -11,7 +12,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <cstddef>
 
 namespace cellgate::gate {
@@ -37,14 +37,20 @@ void check_list_size(std::size_t size, const char* name) {
     }
 }
 
-// Whether it is USER:PASSWORD, of which each may be a secret.
-bool has_user(std::string_view value) {
-    for (std::size_t at = value.find(':'); at != std::string_view::npos; at = value.find(':', at + 1)) {
-        if (!value.substr(0, at + 1).ends_with("${secret:")) {
-            return true;
-        }
+void check_aws_keys(const Injection& injection) {
+    constexpr std::size_t without_token = 2;
+    const std::vector<std::string> parts = colon_parts(injection.value);
+    const bool counted = parts.size() == without_token || parts.size() == without_token + 1;
+    if (!counted || std::find(parts.begin(), parts.end(), "") != parts.end()) {
+        refuse_request_part("expected the keys of AWS as ACCESSKEYID:SECRETKEY or ACCESSKEYID:SECRETKEY:SESSIONTOKEN, "
+                            "found another number of parts",
+                            "such as ${secret:AWS_ID}:${secret:AWS_KEY}");
     }
-    return false;
+    if (injection.variable) {
+        refuse_request_part("expected no variable where a request is signed for AWS, found one",
+                            "Its placeholders are in AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and, with a third part, "
+                            "AWS_SESSION_TOKEN.");
+    }
 }
 
 void check_injection(const Injection& injection) {
@@ -53,8 +59,11 @@ void check_injection(const Injection& injection) {
         refuse_request_part("expected the name of a header or of a parameter of the query where the secret goes there, "
                             "and else none");
     }
-    if (injection.as == InjectionAs::basic && !has_user(injection.value)) {
+    if (injection.as == InjectionAs::basic && colon_parts(injection.value).size() < 2) {
         refuse_request_part("expected USER:PASSWORD where a secret goes in as basic, found no colon");
+    }
+    if (injection.as == InjectionAs::aws) {
+        check_aws_keys(injection);
     }
     const std::string& value = injection.value;
     const bool printable = std::all_of(value.begin(), value.end(), [](char c) { return c >= ' ' && c != '\x7f'; });
@@ -98,22 +107,6 @@ Match match_method(const std::vector<std::string>& methods, std::string_view met
     return best;
 }
 
-std::string percent_decoded(std::string_view text) {
-    std::string out;
-    for (std::size_t at = 0; at < text.size(); ++at) {
-        unsigned char byte = 0;
-        const char* const end = text.data() + std::min(at + 3, text.size());
-        if (text[at] == '%' && end - text.data() == static_cast<std::ptrdiff_t>(at + 3) &&
-            std::from_chars(text.data() + at + 1, end, byte, 16).ptr == end) {
-            out += static_cast<char>(byte);
-            at += 2;
-        } else {
-            out += text[at];
-        }
-    }
-    return out;
-}
-
 // As a server may read it that ignores case and a last slash.
 std::string loosely_read(std::string text) {
     std::transform(text.begin(), text.end(), text.begin(),
@@ -128,11 +121,11 @@ Match match_path(const std::vector<std::string>& patterns, std::string_view path
     if (!is_read_alike(path)) {
         return Match::unclear;
     }
-    const std::string decoded = percent_decoded(path);
+    const std::string decoded = percent_decode(path);
     const std::string loose = loosely_read(decoded);
     Match best = Match::no;
     for (const std::string& pattern : patterns) {
-        const std::string decoded_pattern = percent_decoded(pattern);
+        const std::string decoded_pattern = percent_decode(pattern);
         const Match as_sent = glob_match(path, pattern);
         const Match as_decoded = glob_match(decoded, decoded_pattern);
         if (as_sent == Match::yes && as_decoded == Match::yes) {
@@ -209,7 +202,9 @@ std::string request_words(const Rule& rule) {
     for (const std::string& path : rule.paths.value_or(std::vector<std::string>())) {
         words += " " + visible_name(path);
     }
-    if (rule.inject) {
+    if (rule.inject && rule.inject->as == InjectionAs::aws) {
+        words += " signed for AWS with " + visible_name(rule.inject->value);
+    } else if (rule.inject) {
         const auto names = enum_names(InjectionAs{});
         const auto as = std::find_if(names.begin(), names.end(),
                                      [&rule](const auto& each) { return each.first == rule.inject->as; });

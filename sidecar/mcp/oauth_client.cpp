@@ -4,6 +4,7 @@
 #include "base/hash.hpp"
 #include "base/json_codec.hpp"
 #include "base/names.hpp"
+#include "base/percent_encoding.hpp"
 #include "http_answers.hpp"
 #include "oauth_texts.hpp"
 
@@ -226,7 +227,7 @@ Task<OAuthAnswer> OAuthClient::post_form(std::string url, OAuthClientId client, 
     std::string authorization;
     if (client.auth_method == secret_methods.front()) {
         authorization =
-            "Basic " + encode_base64(fmt::format("{}:{}", encode_url_part(client.id), encode_url_part(client.secret)));
+            "Basic " + encode_base64(fmt::format("{}:{}", percent_encode(client.id), percent_encode(client.secret)));
     } else {
         fields.emplace_back("client_id", client.id);
         if (client.auth_method != "none") {

@@ -1,6 +1,7 @@
 #include "mcp/web_address.hpp"
 
 #include "base/encoding.hpp"
+#include "base/percent_encoding.hpp"
 #include "base/public_address.hpp"
 
 #include <fmt/format.h>
@@ -87,22 +88,10 @@ bool is_loopback(const WebAddress& address) {
     return host.is_address ? what_is_not_public(host) == this_machine : is_local_name(host);
 }
 
-std::string encode_url_part(std::string_view text) {
-    std::string encoded;
-    for (const char c : text) {
-        if (is_alphanumeric(c) || std::string_view("-._~").find(c) != std::string_view::npos) {
-            encoded += c;
-        } else {
-            encoded += fmt::format("%{:02X}", static_cast<unsigned char>(c));
-        }
-    }
-    return encoded;
-}
-
 std::string encode_form(const FormFields& fields) {
     std::string form;
     for (const auto& [name, value] : fields) {
-        form += fmt::format("{}{}={}", form.empty() ? "" : "&", encode_url_part(name), encode_url_part(value));
+        form += fmt::format("{}{}={}", form.empty() ? "" : "&", percent_encode(name), percent_encode(value));
     }
     return form;
 }

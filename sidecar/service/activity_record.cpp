@@ -372,8 +372,10 @@ void ActivityRecord::login_ended(const protocol::ToolServersLoginEndedParams& en
     append({{}, "login.ended", by_user, std::nullopt, std::nullopt, to_raw_json(data)});
 }
 
-void ActivityRecord::secret_noted(std::string_view type, bool by_a_user, RawJson data) {
-    append({{}, std::string(type), by_a_user ? by_user : by_cellgate, std::nullopt, std::nullopt, std::move(data)});
+void ActivityRecord::secret_noted(std::string_view type, bool by_a_user, std::optional<std::string> session_id,
+                                  RawJson data) {
+    const char* actor = by_a_user ? by_user : by_cellgate;
+    append({{}, std::string(type), actor, std::move(session_id), std::nullopt, std::move(data)});
 }
 
 // ---- Reading --------------------------------------------------------------------------------------------------------

@@ -53,7 +53,7 @@ class ActivityRecord final : public gate::RecordSink {
                        RawJson data);
     void login_ended(const protocol::ToolServersLoginEndedParams& ended);
     // By a user, or by the start of a tool server.
-    void secret_noted(std::string_view type, bool by_a_user, RawJson data);
+    void secret_noted(std::string_view type, bool by_a_user, std::optional<std::string> session_id, RawJson data);
 
     Task<protocol::RecordQueryResult> query(protocol::RecordQueryParams params);
     // The same of the execution that last had the id that is asked for.

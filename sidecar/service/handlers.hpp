@@ -41,6 +41,7 @@ struct SidecarServices {
     store::Secrets& secrets;
     KnownSecrets& known_secrets;
     SecretRecord& secret_record;
+    SessionSecrets& session_secrets;
 };
 
 void add_lifecycle_handlers(SidecarServices& sidecar, Client& client);

@@ -5,8 +5,10 @@
 #include "handlers.hpp"
 #include "sandbox/home.hpp"
 
+#include <algorithm>
 #include <map>
 #include <optional>
+#include <tuple>
 
 namespace cellgate::service {
 
@@ -34,6 +36,17 @@ protocol::SecretSource source_of(store::SecretSource source) {
     return protocol::SecretSource::stored;
 }
 
+void require_session_id(std::optional<protocol::SecretScope> scope, const std::optional<std::string>& session_id) {
+    const bool of_session = scope == protocol::SecretScope::session;
+    if (of_session && !session_id) {
+        throw Error(ErrorCode::invalid_params, "expected sessionId with the scope session, found none",
+                    "session/list names the sessions.");
+    }
+    if (!of_session && session_id) {
+        throw Error(ErrorCode::invalid_params, "expected sessionId only with the scope session, found it with another");
+    }
+}
+
 struct SecretMethods {
     SidecarServices& sidecar;
 
@@ -53,26 +66,53 @@ struct SecretMethods {
         return info;
     }
 
+    protocol::SecretInfo info_of(const SessionSecret& secret) const {
+        protocol::SecretInfo info;
+        info.name = secret.name;
+        info.scope = protocol::SecretScope::session;
+        info.session_id = secret.session_id;
+        info.source = protocol::SecretSource::stored;
+        info.set_at = secret.set_at;
+        return info;
+    }
+
+    template <class Secret>
+    static protocol::SecretInfo with_last_use(protocol::SecretInfo info, const Secret& secret,
+                                              const std::map<SecretRecord::Key, std::string>& last_uses) {
+        if (const auto used = last_uses.find(SecretRecord::key_of(secret)); used != last_uses.end()) {
+            info.last_used_at = used->second;
+        }
+        return info;
+    }
+
     Task<protocol::SecretListResult> list(Empty) {
         const std::vector<store::SecretEntry> entries = co_await sidecar.secrets.list();
         const std::map<SecretRecord::Key, std::string> last_uses = co_await sidecar.secret_record.last_uses();
         std::map<std::string, std::vector<std::string>> users = sidecar.registry.secret_users();
         protocol::SecretListResult result;
+        for (const SessionSecret& secret : sidecar.session_secrets.list()) {
+            result.secrets.push_back(with_last_use(info_of(secret), secret, last_uses));
+        }
         std::string before;
         for (const store::SecretEntry& entry : entries) {
-            protocol::SecretInfo& info = result.secrets.emplace_back(info_of(entry));
-            if (const auto used = last_uses.find(SecretRecord::key_of(entry)); used != last_uses.end()) {
-                info.last_used_at = used->second;
-            }
+            protocol::SecretInfo& info = result.secrets.emplace_back(with_last_use(info_of(entry), entry, last_uses));
             if (entry.name != before) { // the workspace's hides the user's
                 info.used_by = users[entry.name];
             }
             before = entry.name;
         }
+        // One that hides another comes before it.
+        std::sort(result.secrets.begin(), result.secrets.end(), [](const auto& a, const auto& b) {
+            return std::tie(a.name, b.scope, a.session_id) < std::tie(b.name, a.scope, b.session_id);
+        });
         co_return result;
     }
 
     Task<protocol::SecretInfo> set(protocol::SecretSetParams params) {
+        require_session_id(params.scope, params.session_id);
+        if (params.session_id) {
+            co_return set_for_session(std::move(params));
+        }
         store::SecretEntry entry;
         entry.name = std::move(params.name);
         entry.scope = scope_of(params.scope);
@@ -92,7 +132,27 @@ struct SecretMethods {
         co_return info;
     }
 
+    protocol::SecretInfo set_for_session(protocol::SecretSetParams params) {
+        if (!params.value) {
+            throw Error(ErrorCode::invalid_params,
+                        "expected the value of a secret of one session, found a command or a file",
+                        "It is kept in memory; a program and a file are for the scopes user and workspace.");
+        }
+        sidecar.sessions.find(*params.session_id); // throws
+        sidecar.known_secrets.add(params.name, *params.value);
+        const SessionSecret kept =
+            sidecar.session_secrets.set(*params.session_id, params.name, std::move(*params.value));
+        sidecar.secret_record.set(kept);
+        return info_of(kept);
+    }
+
     Task<Empty> remove(protocol::SecretDeleteParams params) {
+        require_session_id(params.scope, params.session_id);
+        if (params.session_id) {
+            sidecar.sessions.find(*params.session_id); // throws
+            sidecar.secret_record.deleted(sidecar.session_secrets.remove(*params.session_id, params.name));
+            co_return Empty{};
+        }
         const store::SecretScope scope = scope_of(params.scope);
         const store::SecretEntry removed = co_await sidecar.secrets.remove(std::move(params.name), scope);
         sidecar.secret_record.deleted(removed);

@@ -30,42 +30,60 @@ struct SecretData {
     }
 };
 
-SecretData secret_data(const store::SecretEntry& secret) {
-    SecretRecord::Key key = SecretRecord::key_of(secret);
+SecretData data_of(SecretRecord::Key key) {
     return {std::move(key.name), std::move(key.scope), std::nullopt, std::nullopt, std::nullopt};
-}
-
-RawJson with_source(const store::SecretEntry& secret) {
-    constexpr std::array<const char*, 4> sources = {"stored", "command", "file", "environment"};
-    SecretData data = secret_data(secret);
-    data.source = sources.at(static_cast<std::size_t>(secret.source));
-    return to_raw_json(data);
 }
 
 } // namespace
 
 SecretRecord::Key SecretRecord::key_of(const store::SecretEntry& secret) {
-    return {secret.name, secret.scope == store::SecretScope::workspace ? "workspace" : "user"};
+    return {secret.name, secret.scope == store::SecretScope::workspace ? "workspace" : "user", std::nullopt};
+}
+
+SecretRecord::Key SecretRecord::key_of(const SessionSecret& secret) {
+    return {secret.name, "session", secret.session_id};
+}
+
+void SecretRecord::note(std::string_view type, const store::SecretEntry& secret) {
+    constexpr std::array<const char*, 4> sources = {"stored", "command", "file", "environment"};
+    SecretData data = data_of(key_of(secret));
+    data.source = sources.at(static_cast<std::size_t>(secret.source));
+    activity_.secret_noted(type, true, std::nullopt, to_raw_json(data));
+}
+
+void SecretRecord::note(std::string_view type, const SessionSecret& secret) {
+    SecretData data = data_of(key_of(secret));
+    data.source = "stored";
+    activity_.secret_noted(type, true, secret.session_id, to_raw_json(data));
 }
 
 void SecretRecord::set(const store::SecretEntry& secret) {
-    activity_.secret_noted("secret.set", true, with_source(secret));
+    note("secret.set", secret);
+}
+
+void SecretRecord::set(const SessionSecret& secret) {
+    note("secret.set", secret);
 }
 
 void SecretRecord::deleted(const store::SecretEntry& secret) {
-    activity_.secret_noted("secret.deleted", true, with_source(secret));
+    note("secret.deleted", secret);
+}
+
+void SecretRecord::deleted(const SessionSecret& secret) {
+    note("secret.deleted", secret);
 }
 
 void SecretRecord::used(const store::SecretEntry& secret, const std::string& server) {
-    SecretData data = secret_data(secret);
+    SecretData data = data_of(key_of(secret));
     data.server = server;
-    activity_.secret_noted(secret_used_type, false, to_raw_json(data));
+    activity_.secret_noted(secret_used_type, false, std::nullopt, to_raw_json(data));
 }
 
-void SecretRecord::put_into_request(const store::SecretEntry& secret, const std::string& endpoint) {
-    SecretData data = secret_data(secret);
+void SecretRecord::put_into_request(Key secret, const std::string& endpoint) {
+    std::optional<std::string> session_id = std::move(secret.session_id);
+    SecretData data = data_of(std::move(secret));
     data.host = endpoint;
-    activity_.secret_noted(secret_used_type, false, to_raw_json(data));
+    activity_.secret_noted(secret_used_type, false, std::move(session_id), to_raw_json(data));
 }
 
 Task<std::map<SecretRecord::Key, std::string>> SecretRecord::last_uses() {
@@ -79,7 +97,7 @@ Task<std::map<SecretRecord::Key, std::string>> SecretRecord::last_uses() {
     std::map<Key, std::string> last;
     for (const protocol::RecordEntry& entry : found.entries) { // the newest first
         const SecretData data = from_json<SecretData>(entry.data, "data");
-        last.emplace(Key{data.name, data.scope}, entry.time);
+        last.emplace(Key{data.name, data.scope, entry.session_id}, entry.time);
     }
     co_return last;
 }

@@ -16,6 +16,7 @@ void SessionEvents::session_closed(const std::string& session_id) {
     clients_.detach_all_from(session_id);
     activity_.session_closed(session_id);
     review_.session_is_new(session_id);
+    secrets_.end_session(session_id);
     if (ledger_ != nullptr) {
         ledger_->session_closed(session_id);
     }

@@ -1,13 +1,14 @@
 #pragma once
 // `SessionEvents` is where the sessions of a sidecar report what happens in them. It goes to the clients, to the idle
 // tracker, to the ledger, which survives a crash, to the record, to the figures, to what keeps the changes of files,
-// and to what withholds output from agents.
+// to what withholds output from agents, and to the secrets of sessions.
 
 #include "activity_record.hpp"
 #include "client_hub.hpp"
 #include "idle_tracker.hpp"
 #include "result_review.hpp"
 #include "session/session_options.hpp"
+#include "session_secrets.hpp"
 #include "stats.hpp"
 #include "store/ledger.hpp"
 #include "workspace_changes.hpp"
@@ -18,9 +19,9 @@ class SessionEvents final : public session::SessionObserver {
   public:
     // All must outlive it; `ledger` is nullptr for a sidecar whose work ends with its client.
     SessionEvents(ClientHub& clients, IdleTracker& idle_tracker, store::Ledger* ledger, ActivityRecord& activity,
-                  WorkspaceChanges& changes, Stats& stats, ResultReview& review)
+                  WorkspaceChanges& changes, Stats& stats, ResultReview& review, SessionSecrets& secrets)
         : clients_(clients), idle_tracker_(idle_tracker), ledger_(ledger), activity_(activity), changes_(changes),
-          stats_(stats), review_(review) {}
+          stats_(stats), review_(review), secrets_(secrets) {}
 
     void session_opened(const std::string& session_id);
     // Its first kernel runs.
@@ -53,6 +54,7 @@ class SessionEvents final : public session::SessionObserver {
     WorkspaceChanges& changes_;
     Stats& stats_;
     ResultReview& review_;
+    SessionSecrets& secrets_;
 };
 
 } // namespace cellgate::service

@@ -86,6 +86,7 @@ struct Sidecar::Impl {
     // After its connection ended.
     Task<void> let_go(std::shared_ptr<Client> client);
     // Of a rule, for a request that was allowed. Throws Error{denied} when there is none.
+    Task<std::string> secret_for_session(std::string session_id, std::string name, std::string endpoint);
     Task<std::string> secret_for_request(std::string name, std::string endpoint);
     Task<void> close();
 
@@ -101,6 +102,7 @@ struct Sidecar::Impl {
     KnownSecrets known_secrets;
     ActivityRecord activity;
     SecretRecord secret_record;
+    SessionSecrets session_secrets;
     WorkspaceChanges changes;
     Stats stats;
     TouchConfirmer confirmer;
@@ -132,7 +134,7 @@ Sidecar::Impl::Impl(async::Loop& loop_, SidecarOptions options)
       crash_recovery(loop, {journal_directory(directories, workspace.path), directories.state + "/journals"}),
       activity(loop.clock(), run_blocking(loop), store::record_directory(directories, workspace.path),
                read_record_settings(directories.config + "/record.json"), &known_secrets),
-      secret_record(loop.clock(), activity),
+      secret_record(loop.clock(), activity), session_secrets(loop.clock()),
       changes(
           loop.clock(), run_blocking(loop), changes_options(directories, workspace.path), activity,
           [this](const protocol::ChangesFoundParams& found) { clients.notify_users<protocol::ChangesFound>(found); }),
@@ -162,14 +164,15 @@ Sidecar::Impl::Impl(async::Loop& loop_, SidecarOptions options)
                                       }}),
       installs(loop, gate, directories, workspace.path, workspace.environment), trusted_servers(registry, gate),
       idle_tracker(loop.clock()), turns(agent_limits.executions),
-      events(clients, idle_tracker, ledger.get(), activity, changes, stats, review),
+      events(clients, idle_tracker, ledger.get(), activity, changes, stats, review, session_secrets),
       session_services{loop,        loop.clock(), gate,  registry.dispatcher(), *network,       events,
                        directories, journals,     turns, known_secrets,         workspace.path, workspace.environment},
       sessions(session_services, workspace, events),
-      services{loop,         workspace, agent_limits, outlives_clients, sessions,        journals,     crash_recovery,
-               idle_tracker, gate,      elicitations, registry,         trusted_servers, installs,     activity,
-               changes,      stats,     review,       secrets,          known_secrets,   secret_record} {
-    session_services.request_secret = std::bind_front(&Impl::secret_for_request, this);
+      services{
+          loop,         workspace, agent_limits, outlives_clients, sessions,        journals,      crash_recovery,
+          idle_tracker, gate,      elicitations, registry,         trusted_servers, installs,      activity,
+          changes,      stats,     review,       secrets,          known_secrets,   secret_record, session_secrets} {
+    session_services.request_secret = std::bind_front(&Impl::secret_for_session, this);
     if (options.trace_file) {
         trace = std::make_shared<Trace>(loop.clock(), *options.trace_file,
                                         std::bind_front(&Elicitations::is_secret, &elicitations));
@@ -221,8 +224,18 @@ Task<std::string> Sidecar::Impl::secret_for_request(std::string name, std::strin
                                                    name, name));
     }
     known_secrets.add(name, found->value);
-    secret_record.put_into_request(found->entry, endpoint);
+    secret_record.put_into_request(SecretRecord::key_of(found->entry), endpoint);
     co_return found->value;
+}
+
+// The session's own, which no tool server gets; else the workspace's or the user's.
+Task<std::string> Sidecar::Impl::secret_for_session(std::string session_id, std::string name, std::string endpoint) {
+    std::optional<std::string> value = session_secrets.find(session_id, name);
+    if (!value) {
+        co_return co_await secret_for_request(std::move(name), std::move(endpoint));
+    }
+    secret_record.put_into_request({std::move(name), "session", std::move(session_id)}, endpoint);
+    co_return std::move(*value);
 }
 
 Task<void> Sidecar::Impl::let_go(std::shared_ptr<Client> client) {

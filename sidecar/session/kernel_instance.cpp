@@ -59,6 +59,18 @@ void require_own_network(const jupyter::KernelChoice& choice, sandbox::Isolation
     }
 }
 
+// `placeholders`: the names of secrets, by what is put into the environment in their place.
+void put_placeholders(Environment& environment, std::map<std::string, std::string>& placeholders,
+                      const protocol::Injection& injection) {
+    for (const gate::PlaceholderVariable& variable : gate::placeholders_of(injection)) {
+        std::string placeholder = "cellgate-secret-" + random_id();
+        environment[variable.name] = placeholder;
+        if (!variable.secrets.empty()) {
+            placeholders.emplace(std::move(placeholder), variable.secrets.front());
+        }
+    }
+}
+
 } // namespace
 
 Task<std::unique_ptr<KernelInstance>> KernelInstance::start(KernelContext context) {
@@ -103,7 +115,9 @@ Task<void> KernelInstance::launch(jupyter::KernelChoice choice) {
     }
     open_channels();
     if (proxy) {
-        inspection->secret_value = services.request_secret;
+        if (services.request_secret) {
+            inspection->secret_value = std::bind_front(services.request_secret, options.id);
+        }
         serving.spawn(make_trusted_authority(given_environment(choice, options)));
     } else {
         authority_made_.set();
@@ -183,7 +197,7 @@ std::unique_ptr<egress::Proxy> KernelInstance::make_proxy() {
         if (const std::shared_ptr<Execution>& running = context.executions.running()) {
             line = attribution.line_of(source, running->id);
         }
-        const tools::CallContext call = context.caller.current_call(line);
+        const tools::CallContext call = context.caller.current_call(line, {});
         gate::Connection connection;
         connection.program = egress::shown_program(source, "the kernel");
         gate::Request request;
@@ -235,10 +249,8 @@ Environment KernelInstance::make_environment(const jupyter::KernelChoice& choice
             environment[name] = value;
         }
         for (const protocol::Rule& rule : rules) {
-            if (rule.inject && rule.inject->variable) {
-                std::string placeholder = "cellgate-secret-" + random_id();
-                environment[*rule.inject->variable] = placeholder;
-                inspection->placeholders.emplace(std::move(placeholder), gate::secrets_of(*rule.inject).front());
+            if (rule.inject) {
+                put_placeholders(environment, inspection->placeholders, *rule.inject);
             }
         }
     }

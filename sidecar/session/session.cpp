@@ -62,6 +62,20 @@ std::optional<std::string> line_of(const std::string& code, std::int64_t line) {
     return line < 0 ? std::nullopt : std::optional(code.substr(begin, code.find('\n', begin) - begin));
 }
 
+// The line, if there is one alone.
+std::optional<std::int64_t> only_line_with(const std::string& code, const std::string& part) {
+    const std::size_t at = part.empty() ? std::string::npos : code.find(part);
+    if (at == std::string::npos) {
+        return std::nullopt;
+    }
+    const auto begin = code.begin();
+    const std::size_t end = code.find('\n', at);
+    if (end != std::string::npos && code.find(part, end) != std::string::npos) {
+        return std::nullopt;
+    }
+    return std::count(begin, begin + static_cast<std::ptrdiff_t>(at), '\n');
+}
+
 protocol::SandboxKind kind_of(sandbox::Isolation isolation) {
     const std::string_view name = sandbox::traits_of(isolation).name;
     return from_json<protocol::SandboxKind>(fmt::format("\"{}\"", name), "sandbox");
@@ -369,7 +383,7 @@ Task<std::optional<jupyter::Variables>> Session::variables() {
     co_return co_await instance->language->variables(std::move(ask_kernel));
 }
 
-tools::CallContext Session::current_call(std::optional<std::int64_t> reported_line) {
+tools::CallContext Session::current_call(std::optional<std::int64_t> reported_line, const std::string& named) {
     tools::CallContext context;
     context.session_id = options_.id;
     context.servers = options_.tool_servers;
@@ -388,10 +402,11 @@ tools::CallContext Session::current_call(std::optional<std::int64_t> reported_li
                                           std::optional<std::string> words) {
         services_.observer.on_progress(*running, {running->id, server, tool, std::move(words)});
     };
-    if (reported_line) {
-        if (const std::optional<std::string> text = line_of(params.code, *reported_line)) {
+    const std::optional<std::int64_t> line = reported_line ? reported_line : only_line_with(params.code, named);
+    if (line) {
+        if (const std::optional<std::string> text = line_of(params.code, *line)) {
             protocol::Origin origin;
-            origin.line = *reported_line + (params.cell ? params.cell->line : 0);
+            origin.line = *line + (params.cell ? params.cell->line : 0);
             origin.text = escape_unprintable(*text);
             if (params.cell) {
                 origin.uri = params.cell->uri;

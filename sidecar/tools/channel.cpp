@@ -5,6 +5,7 @@
 #include "base/log.hpp"
 #include "base/sync.hpp"
 #include "protocol/peer.hpp"
+#include "wrappers/generate.hpp"
 
 #include <fmt/format.h>
 
@@ -215,7 +216,7 @@ Task<protocol::CallToolResult> Channel::Impl::call(protocol::ChannelCallParams p
 
 Task<void> Channel::Impl::call_into(std::shared_ptr<Call> call, protocol::ChannelCallParams params) {
     try {
-        CallContext context = running.current_call(params.line);
+        CallContext context = running.current_call(params.line, wrappers::typescript_function(params.tool) + "(");
         context.from_code = true;
         call->result = co_await dispatcher.call(std::move(context), std::move(params.server), std::move(params.tool),
                                                 std::move(params.arguments));

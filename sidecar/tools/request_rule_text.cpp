@@ -77,7 +77,8 @@ bool take_injection(protocol::Injection& injection, std::string_view option, std
     constexpr std::pair<std::string_view, InjectionAs> options[] = {{"--bearer", InjectionAs::bearer},
                                                                     {"--basic", InjectionAs::basic},
                                                                     {"--header", InjectionAs::header},
-                                                                    {"--query", InjectionAs::query}};
+                                                                    {"--query", InjectionAs::query},
+                                                                    {"--aws", InjectionAs::aws}};
     const auto* found = std::find_if(std::begin(options), std::end(options),
                                      [option](const auto& each) { return each.first == option; });
     if (found == std::end(options)) {

@@ -2,7 +2,6 @@
 
 #include "package_writer.hpp"
 #include "python_text.hpp"
-#include "typescript_text.hpp"
 
 #include <fmt/format.h>
 
@@ -105,7 +104,7 @@ Package generate(const std::string& server, const std::vector<protocol::ToolSpec
             continue;
         }
         try {
-            const std::string function = functions.claim(function_identifier(tool.name));
+            const std::string function = functions.claim(typescript_function(tool.name));
             texts.push_back(writer.module(server, tool, function));
             package.modules.push_back({tool.name, "", "", function});
             made.push_back(&tool);

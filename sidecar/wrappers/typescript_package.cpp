@@ -25,7 +25,7 @@ std::string ts_group(const std::string& group, const std::vector<GroupMember>& m
     std::string exports;
     std::string subscribe;
     for (const GroupMember& member : members) {
-        const std::string name = function_identifier(member.name);
+        const std::string name = typescript_function(member.name);
         exports += fmt::format("export {{ {} as {} }} from \"./{}.ts\";\n", member.module->function, name,
                                member.module->module);
         if (name == "subscribe") {

@@ -3,6 +3,7 @@
 #include "base/encoding.hpp"
 #include "base/escape_unprintable.hpp"
 #include "python_text.hpp"
+#include "wrappers/generate.hpp"
 
 #include <fmt/format.h>
 
@@ -83,8 +84,8 @@ std::string property_name(std::string_view wire) {
     return plain ? std::string(wire) : typescript_literal(wire);
 }
 
-std::string function_identifier(std::string_view name) {
-    std::string made = class_identifier(name);
+std::string typescript_function(const std::string& tool) {
+    std::string made = class_identifier(tool);
     made.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(made.front())));
     if (std::find(reserved_words.begin(), reserved_words.end(), made) != reserved_words.end()) {
         made += '_';

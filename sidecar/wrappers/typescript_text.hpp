@@ -16,7 +16,4 @@ std::string doc_comment(std::string_view text, int indent);
 // The name of a property: itself where it is an identifier, else a literal.
 std::string property_name(std::string_view wire);
 
-// A function's name: "read_file" becomes readFile; no reserved word.
-std::string function_identifier(std::string_view name);
-
 } // namespace cellgate::wrappers

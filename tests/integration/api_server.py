@@ -109,12 +109,12 @@ class Api(http.server.BaseHTTPRequestHandler):
 class ApiServer(socketserver.ThreadingMixIn, http.server.HTTPServer):
     daemon_threads = True
 
-    def __init__(self, certificate, port=0, on_asked=None):
+    def __init__(self, certificate, port=0, on_asked=None, handler=Api):
         self.asked = []
         self.connections = 0
         self.repositories = None
         self.on_asked = on_asked or self.asked.append
-        super().__init__(("0.0.0.0", port), Api)
+        super().__init__(("0.0.0.0", port), handler)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(certificate)
         self.socket = context.wrap_socket(self.socket, server_side=True, do_handshake_on_connect=False)

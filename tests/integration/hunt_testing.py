@@ -38,6 +38,34 @@ def request(line="GET /a", fields=b"", body=b"", host=HOST):
     return b"%s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n%s\r\n%s" % (line.encode(), host.encode(), fields, body)
 
 
+def look_for(value):
+    """A cell that looks for a value wherever code can. It prints "placeholders N values N …": how many files have each."""
+    coded = bytes(byte ^ 0x55 for byte in value.encode()).hex()
+    return f"""
+import os, pathlib
+def has(data, text=bytes(byte ^ 0x55 for byte in bytes.fromhex({coded!r}))):
+    return text in data or text.hex().encode() in data
+seen = found = 0
+for base in ['/proc', os.getcwd(), os.path.expanduser('~'), '/tmp', '/run', '/dev/shm', os.environ.get('XDG_RUNTIME_DIR', '/run')]:
+    for folder, folders, names in os.walk(base):
+        if base == '/proc':
+            folders[:] = [name for name in folders if name != 'task' and name != 'fd'] if folder != '/proc' else [
+                name for name in folders if name.isdigit()]
+            names = [name for name in names if name in ('environ', 'cmdline', 'status', 'auxv')]
+        for name in names:
+            path = os.path.join(folder, name)
+            try:
+                if os.path.isfile(path) and os.path.getsize(path) < 1 << 26:
+                    data = open(path, 'rb').read()
+                    seen += b'cellgate-secret-' in data
+                    found += has(data)
+            except OSError:
+                pass
+print('placeholders', seen, 'values', found, 'parent', sorted(
+    pathlib.Path('/proc', name, 'comm').read_text().strip() for name in os.listdir('/proc') if name.isdigit()))
+"""
+
+
 class HuntTest(RequestTest):
     inject = {"as": "bearer", "value": "${secret:API_TOKEN}"}
 

@@ -104,10 +104,13 @@ class PolicyCommand(CliTest):
         self.assertEqual(inspecting.returncode, 0, inspecting.stderr)
         self.assertIn("inspect request to api.example.org", inspecting.stdout)
         self.assertIn("it decides nothing", inspecting.stdout)
+        signing = self.policy("add", "inspect request *.amazonaws.com", "--aws", "${secret:ID}:${secret:KEY}")
+        self.assertIn('signed for AWS with "${secret:ID}:${secret:KEY}"', signing.stdout)
         self.assertEqual(self.policy("add", "allow request api.example.org read-only /repos/**").returncode, 0)
         self.assertEqual(self.policy("add", "deny request api.example.org POST /graphql query=glob:**mutation**").returncode, 0)
         listed = self.policy("list").stdout
-        for line in ('inspect  request api.example.org --header "X-Key: ${secret:TOKEN}" --variable API_TOKEN  (workspaceStore)',
+        for line in ("inspect  request *.amazonaws.com --aws ${secret:ID}:${secret:KEY}  (workspaceStore)",
+                     'inspect  request api.example.org --header "X-Key: ${secret:TOKEN}" --variable API_TOKEN  (workspaceStore)',
                      "allow  request api.example.org GET,HEAD /repos/**  (workspaceStore)",
                      "deny  request api.example.org POST /graphql query=glob:**mutation**  (workspaceStore)"):
             self.assertIn(line, listed)
@@ -116,6 +119,8 @@ class PolicyCommand(CliTest):
             self.assertTrue(self.policy("test", f"request api.example.org {action}").stdout.startswith(f"{effect}: "), action)
         for rule, problem in (("allow request api.example.org get", "in capitals"),
                               ("allow request api.example.org --bearer ${secret:T}", "only a rule that inspects"),
+                              ("inspect request a.org --aws ${secret:ID}", "ACCESSKEYID:SECRETKEY"),
+                              ("inspect request a.org --aws ${secret:ID}:${secret:KEY} --variable X", "expected no variable"),
                               ("inspect network api.example.org", "inspect request")):
             refused = self.policy("add", rule)
             self.assertEqual(refused.returncode, 1)

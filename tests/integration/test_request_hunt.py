@@ -8,7 +8,7 @@ import zlib
 
 import own_network
 from hunt_server import in_chunks, ok
-from hunt_testing import CLIENT, HOST, VALUE, HuntTest, request
+from hunt_testing import CLIENT, HOST, VALUE, HuntTest, look_for, request
 
 
 def as_field(secret):
@@ -174,30 +174,7 @@ class Elsewhere(HuntTest):
         self.rule("inspect", inject={**self.inject, "variable": "API_TOKEN"})
         self.rule("allow")
         self.cellgate.request("session/restart", {"sessionId": "default"})
-        coded = bytes(byte ^ 0x55 for byte in VALUE.encode()).hex()
-        text = self.run_ok(CLIENT + f"talk({request()!r})\n" + f"""
-import os, pathlib
-def has(data, text=bytes(byte ^ 0x55 for byte in bytes.fromhex({coded!r}))):
-    return text in data or text.hex().encode() in data
-seen = found = 0
-for base in ['/proc', os.getcwd(), os.path.expanduser('~'), '/tmp', '/run', '/dev/shm', os.environ.get('XDG_RUNTIME_DIR', '/run')]:
-    for folder, folders, names in os.walk(base):
-        if base == '/proc':
-            folders[:] = [name for name in folders if name != 'task' and name != 'fd'] if folder != '/proc' else [
-                name for name in folders if name.isdigit()]
-            names = [name for name in names if name in ('environ', 'cmdline', 'status', 'auxv')]
-        for name in names:
-            path = os.path.join(folder, name)
-            try:
-                if os.path.isfile(path) and os.path.getsize(path) < 1 << 26:
-                    data = open(path, 'rb').read()
-                    seen += b'cellgate-secret-' in data
-                    found += has(data)
-            except OSError:
-                pass
-print('placeholders', seen, 'values', found, 'parent', sorted(
-    pathlib.Path('/proc', name, 'comm').read_text().strip() for name in os.listdir('/proc') if name.isdigit()))
-""", approvals="deny").text()
+        text = self.run_ok(CLIENT + f"talk({request()!r})\n" + look_for(VALUE), approvals="deny").text()
         self.assertEqual(self.server.asked[0].secret, VALUE.encode())
         line = text.strip().splitlines()[-1]
         self.assertRegex(line, r"placeholders [1-9]\d* values 0 ")

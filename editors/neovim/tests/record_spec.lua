@@ -127,9 +127,19 @@ it("record: requests, and rules about them, are in words", function()
         source = "userStore",
       },
     }),
+    entry(3, "policy.added", {
+      rule = {
+        effect = "inspect",
+        kind = "request",
+        host = "x.org",
+        inject = { as = "aws", value = "${secret:ID}:${secret:KEY}" },
+        source = "userStore",
+      },
+    }),
   })
   open()
   wait_rows({
+    "rule added: inspect requests to x.org, signed for AWS with ${secret:ID}:${secret:KEY}   always",
     "rule added: allow GET, HEAD x.org/repos/** and /user   always",
     "rule added: inspect requests to x.org, with ${secret:KEY} as header X-Key, and a placeholder in KEY   always",
     "denied: POST http://x.org:8080/graphql",

@@ -63,6 +63,7 @@ test("entries say in words what happened", () => {
         ["login.ended", { server: "notes", error: "refused" }, "login to notes failed: refused"],
         ["secret.set", { name: "TOKEN", scope: "user", source: "stored" }, "secret TOKEN set"],
         ["secret.deleted", { name: "TOKEN", scope: "workspace", source: "file" }, "secret TOKEN of this workspace deleted"],
+        ["secret.set", { name: "TOKEN", scope: "session", source: "stored" }, "secret TOKEN of the session set"],
         ["secret.used", { name: "TOKEN", scope: "user", server: "notes" }, "secret TOKEN given to notes"],
         ["secret.used", { name: "TOKEN", scope: "user", host: "x.org:443" }, "secret TOKEN put into a request to x.org:443"],
         ["files.changed", { files: 3, complete: true }, "changed 3 files"],

@@ -29,6 +29,8 @@ test("a rule says what it covers", () => {
         [{ effect: "inspect", kind: "request", host: "a.org", openapi: "/a.json" }, "requests to a.org, described by /a.json"],
         [{ effect: "inspect", kind: "request", host: "a.org", inject: { as: "header", name: "X-Key", value: "${secret:T}", variable: "KEY" } },
             "requests to a.org, with ${secret:T} as header X-Key, and a placeholder in KEY"],
+        [{ effect: "inspect", kind: "request", host: "*.amazonaws.com", inject: { as: "aws", value: "${secret:ID}:${secret:KEY}" } },
+            "requests to *.amazonaws.com, signed for AWS with ${secret:ID}:${secret:KEY}"],
     ];
     for (const [more, text] of texts) assert.equal(ruleText(rule(more)), text);
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { SecretInfo } from "../src/protocol/messages";
-import { isName, originOf, useOf, variableOf } from "../src/secrets/labels";
+import { isName, originOf, scopeChoices, useOf, variableOf } from "../src/secrets/labels";
 
 const secret = (more: Partial<SecretInfo>): SecretInfo => ({ name: "TOKEN", scope: "user", source: "stored", usedBy: [], ...more });
 
@@ -11,6 +11,15 @@ test("a secret says whose it is, where it comes from and who uses it", () => {
     assert.equal(useOf(secret({})), "used by no tool server");
     assert.equal(useOf(secret({ usedBy: ["github", "a\u202eb"] })), "used by github, a\\u{202e}b");
     assert.match(useOf(secret({ usedBy: ["github"], lastUsedAt: "2026-01-06T09:00:00Z" })), /^used by github, last .*2026/);
+});
+
+test("a secret may be this session's, where there is one", () => {
+    assert.deepEqual(scopeChoices(undefined).map(({ scope, sessionId }) => [scope, sessionId]), [["user", undefined], ["workspace", undefined]]);
+    const [, , session] = scopeChoices("a.py");
+    assert.deepEqual(session, { label: "This session", description: "a.py: in memory, until it ends", scope: "session", sessionId: "a.py" });
+    const kept = secret({ scope: "session", sessionId: "a.py" });
+    assert.equal(originOf(kept), "session a.py, in memory");
+    assert.equal(useOf(kept), "for requests of its code alone");
 });
 
 test("a name is one of a variable", () => {

@@ -87,6 +87,11 @@ TEST_CASE("a secret is found in each spelling, wherever it stands") {
     const auto mask = mask_of({{"A", value}});
     CHECK(masked(mask, "x" + value + "y") == "x[secret A]y");
     CHECK(masked(mask, to_hex(value)) == "[secret A]");
+    std::string spaced;
+    for (const char c : value) {
+        spaced += (spaced.empty() ? "" : " ") + to_hex(std::string(1, c));
+    }
+    CHECK(masked(mask, spaced) == "[secret A]");
     CHECK(masked(mask, "\"s3cr3t/ \\\"\xc3\xa4\xf0\x9f\x98\x80\\\"\\n+?\"") == "\"[secret A]\"");
     CHECK(masked(mask, R"("s3cr3t/ \"\u00e4\ud83d\ude00\"\n+?")") == "\"[secret A]\"");
     CHECK(masked(mask, "k=s3cr3t%2F%20%22%C3%A4%F0%9F%98%80%22%0A%2B%3F&") == "k=[secret A]&");

@@ -3,6 +3,7 @@
 #include "base/escape_unprintable.hpp"
 #include "base/hash.hpp"
 #include "base/names.hpp"
+#include "base/percent_encoding.hpp"
 
 #include <doctest/doctest.h>
 
@@ -221,6 +222,14 @@ TEST_CASE("base64 gives the bytes, and nothing for what is not exactly base64") 
         CAPTURE(wrong);
         CHECK_FALSE(decode_base64(wrong));
     }
+}
+
+TEST_CASE("URLs are encoded and read, and what is no code stays") {
+    CHECK(percent_encode("aZ0-._~/ \xc3\xa9%+") == "aZ0-._~%2F%20%C3%A9%25%2B");
+    CHECK(percent_encode("/a b", "/") == "/a%20b");
+    CHECK(percent_decode("%2f%2F%c3%A9+%") == "//\xc3\xa9+%");
+    CHECK(percent_decode("%4%zz%-1%4g%") == "%4%zz%-1%4g%");
+    CHECK(form_decode("a+b%2Bc") == "a b+c");
 }
 
 TEST_CASE("a path as a URI keeps to its characters") {

@@ -38,10 +38,11 @@ Injection injection(InjectionAs as, std::optional<std::string> name = {}) {
 
 // As the server gets it.
 std::string injected(const std::string& text, const Injection& injection, const std::string& value) {
-    RequestHead head = parse_head(text);
-    clear_places(head, {injection});
-    inject(head, {injection}, {{"KEY", value}});
-    return to_text(head);
+    RequestToJudge request;
+    request.head = parse_head(text);
+    const ClearedPlaces cleared = clear_places(request, {injection});
+    inject(request, "h", cleared, {injection}, {{"KEY", value}});
+    return to_text(request.head);
 }
 
 } // namespace

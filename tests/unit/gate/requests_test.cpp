@@ -276,6 +276,16 @@ TEST_CASE("a rule about requests that says too little or too much is refused") {
     CHECK(refused(with(about(Effect::inspect), "/a", equals("1"))));
     CHECK_FALSE(refused(injecting(As::basic, "${secret:USER}:${secret:TOKEN}")));
     CHECK(refused(injecting(As::basic, "${secret:TOKEN}")));
+    CHECK_FALSE(refused(injecting(As::aws, "${secret:ID}:${secret:KEY}")));
+    CHECK_FALSE(refused(injecting(As::aws, "AKIDEXAMPLE:${secret:KEY}:${secret:TOKEN}")));
+    for (const char* keys :
+         {"${secret:ID}", "${secret:ID}:", ":${secret:KEY}", "${secret:A}:${secret:B}:c:d", "id:key"}) {
+        CAPTURE(keys);
+        CHECK(refused(injecting(As::aws, keys)));
+    }
+    RuleSpec variable = injecting(As::aws, "${secret:ID}:${secret:KEY}");
+    variable.inject->variable = "AWS_KEY";
+    CHECK(refused(variable));
     CHECK(refused(injecting(As::bearer, "hunter2")));
     CHECK(refused(injecting(As::bearer, "${secret:A}\r\nx: y")));
     CHECK(refused(injecting(As::bearer, "${secret:A}", "name")));
@@ -291,6 +301,8 @@ TEST_CASE("a rule about requests that says too little or too much is refused") {
     CHECK(refused(of_connections));
     CHECK(fixture.gate->policy_words(injecting(As::bearer, "${secret:TOKEN}")) ==
           R"(inspect request to api.example.org with "${secret:TOKEN}" as bearer)");
+    CHECK(fixture.gate->policy_words(injecting(As::aws, "${secret:ID}:${secret:KEY}")) ==
+          R"(inspect request to api.example.org signed for AWS with "${secret:ID}:${secret:KEY}")");
     CHECK(fixture.gate->policy_words(about(Effect::allow, {"GET", "HEAD"}, {"/repos/**"})) ==
           "allow request to api.example.org GET, HEAD /repos/**");
 }

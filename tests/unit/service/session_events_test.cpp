@@ -41,7 +41,8 @@ struct Fixture {
     Stats stats{clock, activity};
     gate::Gate gate{clock, service_fixture::gate_options(folder.path)};
     ResultReview review{gate, run_inline, clients};
-    SessionEvents events{clients, idle_tracker, &ledger, activity, changes, stats, review};
+    SessionSecrets secrets{clock};
+    SessionEvents events{clients, idle_tracker, &ledger, activity, changes, stats, review, secrets};
     session::Execution execution{"one", params(), 1, "s", journals, clock};
 };
 
@@ -81,7 +82,11 @@ TEST_CASE("after a crash the ledger has the open sessions, and how far each exec
     CHECK(left.executions[0].started);
     CHECK_FALSE(left.executions[0].result);
     fixture.change(protocol::ExecutionState::finished);
+    fixture.secrets.set("t", "TOKEN", "of t");
+    fixture.secrets.set("s", "TOKEN", "of s");
     fixture.events.session_closed("t");
+    CHECK_FALSE(fixture.secrets.find("t", "TOKEN"));
+    CHECK(fixture.secrets.find("s", "TOKEN") == "of s");
     left = store::read_ledger(directory);
     CHECK(left.sessions == std::vector<std::string>{"s"});
     REQUIRE(left.executions.size() == 1);
@@ -91,7 +96,7 @@ TEST_CASE("after a crash the ledger has the open sessions, and how far each exec
 TEST_CASE("a sidecar whose work ends with its client keeps no ledger, and counts its executions all the same") {
     Fixture fixture;
     SessionEvents events(fixture.clients, fixture.idle_tracker, nullptr, fixture.activity, fixture.changes,
-                         fixture.stats, fixture.review);
+                         fixture.stats, fixture.review, fixture.secrets);
     events.session_opened("u");
     events.on_execution_changed(fixture.execution, std::nullopt);
     fixture.idle_tracker.client_connected();

@@ -92,7 +92,8 @@ struct Fixture {
     WorkspaceChanges changes{loop.clock(), run_inline, {folder.path / "changes", folder.path}, activity, {}};
     Stats stats{loop.clock(), activity};
     ResultReview review{gate, run_inline, clients};
-    SessionEvents events{clients, idle_tracker, nullptr, activity, changes, stats, review};
+    SessionSecrets session_secrets{loop.clock()};
+    SessionEvents events{clients, idle_tracker, nullptr, activity, changes, stats, review, session_secrets};
     session::ExecutionTurns turns{1};
     KnownSecrets secrets;
     session::SessionServices services{loop,     loop.clock(), gate,           registry.dispatcher(),

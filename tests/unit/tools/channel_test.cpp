@@ -12,7 +12,7 @@ using namespace tools_fixture;
 namespace {
 
 struct Session final : tools::CallerIdentity {
-    tools::CallContext current_call(std::optional<std::int64_t> reported_line) override {
+    tools::CallContext current_call(std::optional<std::int64_t> reported_line, const std::string& /*named*/) override {
         tools::CallContext context;
         context.session_id = "session";
         context.execution_id = execution;

@@ -236,6 +236,7 @@ TEST_CASE("a rule that inspects says what is put in, and where") {
     CHECK(injected(R"(GET /x --header "X-Key: ${secret:T}")") ==
           R"({"as":"header","name":"X-Key","value":"${secret:T}"})");
     CHECK(injected("--query key=${secret:T}") == R"({"as":"query","name":"key","value":"${secret:T}"})");
+    CHECK(injected("--aws ${secret:ID}:${secret:KEY}") == R"({"as":"aws","value":"${secret:ID}:${secret:KEY}"})");
 }
 
 TEST_CASE("what is wrong with a rule about requests is said, with an example") {

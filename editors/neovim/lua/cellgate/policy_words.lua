@@ -12,7 +12,9 @@ local function requests(rule)
   local words = (rule.methods and table.concat(rule.methods, ", ") .. " " or "requests to ")
     .. table.concat(places, " and ")
   local inject = rule.inject
-  if inject then
+  if inject and inject.as == "aws" then
+    words = words .. ", signed for AWS with " .. inject.value
+  elseif inject then
     words = ("%s, with %s as %s%s"):format(words, inject.value, inject.as, inject.name and " " .. inject.name or "")
     words = words .. (inject.variable and ", and a placeholder in " .. inject.variable or "")
   end

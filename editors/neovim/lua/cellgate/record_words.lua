@@ -44,7 +44,8 @@ local function exception(problem)
 end
 
 local function secret_text(secret)
-  return "secret " .. secret.name .. (secret.scope == "workspace" and " of this workspace" or "")
+  local owners = { workspace = " of this workspace", session = " of the session" }
+  return "secret " .. secret.name .. (owners[secret.scope] or "")
 end
 
 ---@type table<string, fun(data: table, decided?: table): string>

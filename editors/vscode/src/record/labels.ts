@@ -92,7 +92,8 @@ export const kinds: Readonly<Record<string, Kind>> = {
 };
 
 function secretText({ name, scope }: Secret): string {
-    return `secret ${name}${scope === "workspace" ? " of this workspace" : ""}`;
+    const owners: Readonly<Record<string, string>> = { workspace: " of this workspace", session: " of the session" };
+    return `secret ${name}${owners[scope] ?? ""}`;
 }
 
 function subjectOf({ action, display }: PastDecision): string {

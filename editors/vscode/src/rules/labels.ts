@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { decisionText } from "../approvals/pending";
-import type { Action, ArgumentMatchers, Confirmation, PastDecision, PolicyExplainResult, PolicyPreviewResult, Rule, RuleSpec } from "../protocol/messages";
+import type { Action, ArgumentMatchers, Confirmation, Injection, PastDecision, PolicyExplainResult, PolicyPreviewResult, Rule, RuleSpec } from "../protocol/messages";
 import { escapeUnprintable, plain } from "../text";
 
 type Source = Rule["source"];
@@ -52,10 +52,13 @@ function requestsText({ host, methods, paths, inject, openapi }: RuleSpec): stri
     const [first, ...others] = paths ?? [];
     const where = `${host ?? "any host"}${first === undefined || first.startsWith("/") ? "" : " "}${first ?? ""}`;
     const what = `${methods ? `${methods.join(", ")} ` : "requests to "}${[where, ...others].join(" and ")}`;
-    const secret = inject ? `, with ${inject.value} as ${inject.as}${inject.name === undefined ? "" : ` ${inject.name}`}` : "";
-    const variable = inject?.variable === undefined ? "" : `, and a placeholder in ${inject.variable}`;
     const described = openapi === undefined ? "" : `, described by ${openapi}`;
-    return escapeUnprintable(`${what}${secret}${variable}${described}`);
+    return escapeUnprintable(`${what}${inject ? injectionText(inject) : ""}${described}`);
+}
+
+function injectionText({ as, name, value, variable }: Injection): string {
+    if (as === "aws") return `, signed for AWS with ${value}`;
+    return `, with ${value} as ${as}${name === undefined ? "" : ` ${name}`}${variable === undefined ? "" : `, and a placeholder in ${variable}`}`;
 }
 
 const matcherWords: Record<string, string> = { equals: "=", glob: "like", under: "under", in: "one of", lessThan: "less than" };

@@ -2,22 +2,20 @@
 // sent, and kept nowhere here.
 
 import * as vscode from "vscode";
+import { active } from "../active";
 import type { Cellgate } from "../cellgate";
 import { ask, inform, showError } from "../notices";
 import type { SecretInfo } from "../protocol/messages";
-import { isName, originOf, useOf, variableOf } from "./labels";
-
-const scopes = [
-    { label: "All workspaces", scope: "user" },
-    { label: "This workspace", scope: "workspace" },
-] as const;
+import { isName, originOf, scopeChoices, useOf, variableOf } from "./labels";
 
 interface Item extends vscode.QuickPickItem {
     readonly secret?: SecretInfo;
 }
 
-export function secrets({ sidecar }: Cellgate): vscode.Disposable {
+export function secrets({ sidecar, sessions, documents }: Cellgate): vscode.Disposable {
     async function add(): Promise<void> {
+        const working = active({ documents });
+        const here = working && sessions.get(working.sessionId)?.sessionId;
         const name = await vscode.window.showInputBox({
             title: "Add Secret: its name",
             placeHolder: "GITHUB_TOKEN",
@@ -25,18 +23,20 @@ export function secrets({ sidecar }: Cellgate): vscode.Disposable {
             validateInput: (text) => (text === "" || isName(text) ? undefined : "Letters, digits and _, of which the first is no digit"),
         });
         if (!name) return;
-        const chosen = await vscode.window.showQuickPick(scopes, { title: `Where does ${name} hold?` });
+        const chosen = await vscode.window.showQuickPick(scopeChoices(here), { title: `Where does ${name} hold?` });
         if (!chosen) return;
+        const { scope, sessionId } = chosen;
         const value = await vscode.window.showInputBox({ title: `Add Secret: the value of ${name}`, password: true, ignoreFocusOut: true });
         if (!value) return;
-        await sidecar.request("secret/set", { name, scope: chosen.scope, value });
-        void inform(`Kept. A tool server gets it where its configuration says ${variableOf(name)}.`);
+        await sidecar.request("secret/set", { name, scope, sessionId, value });
+        const user = scope === "session" ? "A request of the session gets it where a rule" : "A tool server gets it where its configuration";
+        void inform(`Kept. ${user} says ${variableOf(name)}.`);
     }
 
-    async function remove({ name, scope }: SecretInfo): Promise<void> {
+    async function remove({ name, scope, sessionId }: SecretInfo): Promise<void> {
         const action = "Delete";
         const detail = "Tool servers that run keep it until they end.";
-        if ((await ask(`Delete the secret ${name}?`, detail, action)) === action) await sidecar.request("secret/delete", { name, scope });
+        if ((await ask(`Delete the secret ${name}?`, detail, action)) === action) await sidecar.request("secret/delete", { name, scope, sessionId });
     }
 
     async function list(): Promise<void> {

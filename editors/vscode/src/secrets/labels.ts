@@ -1,17 +1,37 @@
 // These functions describe secrets to the user. None knows a value.
 
-import type { SecretInfo } from "../protocol/messages";
+import type { SecretInfo, SecretSetParams } from "../protocol/messages";
 import { label, plain } from "../text";
 
+export interface ScopeChoice extends Pick<SecretSetParams, "sessionId"> {
+    readonly label: string;
+    readonly description?: string;
+    readonly scope: SecretInfo["scope"];
+}
+
+/** Where a new one can hold; `sessionId`: the session that the user works in. */
+export function scopeChoices(sessionId: string | undefined): ScopeChoice[] {
+    const choices: ScopeChoice[] = [
+        { label: "All workspaces", scope: "user" },
+        { label: "This workspace", scope: "workspace" },
+    ];
+    if (sessionId !== undefined) {
+        choices.push({ label: "This session", description: `${label(sessionId)}: in memory, until it ends`, scope: "session", sessionId });
+    }
+    return choices;
+}
+
 /** Whose it is, and where its value is. */
-export function originOf({ scope, source, from }: SecretInfo): string {
+export function originOf({ scope, sessionId, source, from }: SecretInfo): string {
+    if (scope === "session") return `session ${label(sessionId ?? "")}, in memory`;
     const owner = scope === "workspace" ? "this workspace" : "all workspaces";
     return `${owner}, ${from === undefined ? source : `${source}: ${label(from, 200)}`}`;
 }
 
 /** Who uses it, and when it was last used. */
-export function useOf({ usedBy, lastUsedAt }: SecretInfo): string {
-    const users = usedBy.length === 0 ? "used by no tool server" : `used by ${usedBy.map((name) => label(name, 100)).join(", ")}`;
+export function useOf({ scope, usedBy, lastUsedAt }: SecretInfo): string {
+    const none = scope === "session" ? "for requests of its code alone" : "used by no tool server";
+    const users = usedBy.length === 0 ? none : `used by ${usedBy.map((name) => label(name, 100)).join(", ")}`;
     return lastUsedAt === undefined ? users : `${users}, last ${new Date(lastUsedAt).toLocaleString()}`;
 }
 

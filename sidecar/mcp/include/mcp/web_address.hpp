@@ -29,8 +29,6 @@ bool is_loopback(const WebAddress& address);
 
 using FormFields = std::vector<std::pair<std::string, std::string>>;
 
-// All but letters, digits and -._~ as %XX.
-std::string encode_url_part(std::string_view text);
 // application/x-www-form-urlencoded.
 std::string encode_form(const FormFields& fields);
 // Nothing for a text that is no such form.

@@ -78,7 +78,7 @@ class Session final : public jupyter::KernelListener, public tools::CallerIdenti
     Task<std::optional<jupyter::Variables>> variables();
     // The context of a call on the kernel's tool channel, by the sidecar's own records; only the line is the code's
     // claim.
-    tools::CallContext current_call(std::optional<std::int64_t> reported_line) override;
+    tools::CallContext current_call(std::optional<std::int64_t> reported_line, const std::string& named) override;
     void record_origin(protocol::ChannelOriginParams told) override;
     void clear_origins() override;
 

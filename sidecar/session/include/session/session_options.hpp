@@ -60,8 +60,9 @@ struct SessionServices {
     std::string workspace;               // the workspace, canonical
     Environment environment;             // of this process
     std::string vmstat = "/proc/vmstat"; // where the system counts processes that it killed for lack of memory
-    // egress::Inspection::secret_value
-    std::function<Task<std::string>(std::string name, std::string endpoint)> request_secret = {};
+    // egress::Inspection::secret_value, for what runs in a session.
+    std::function<Task<std::string>(std::string session_id, std::string name, std::string endpoint)> request_secret =
+        {};
 };
 
 struct SessionOptions {

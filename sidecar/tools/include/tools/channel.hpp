@@ -22,7 +22,8 @@ namespace cellgate::tools {
 // What the session knows about itself at the moment of a call.
 struct CallerIdentity {
     virtual ~CallerIdentity() = default;
-    virtual CallContext current_call(std::optional<std::int64_t> reported_line) = 0;
+    // `named`: what the line of the call has in it, where the code reports no line.
+    virtual CallContext current_call(std::optional<std::int64_t> reported_line, const std::string& named) = 0;
     // What the code says before it connects or starts a program. The second: what it said may lack something from here.
     virtual void record_origin(protocol::ChannelOriginParams told) = 0;
     virtual void clear_origins() = 0;

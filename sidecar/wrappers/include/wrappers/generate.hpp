@@ -43,4 +43,7 @@ struct Package {
 Package generate(const std::string& server, const std::vector<protocol::ToolSpec>& tools,
                  Language language = Language::python);
 
+// What the function of a tool is called in TypeScript, unless another tool of the server took the name.
+std::string typescript_function(const std::string& tool);
+
 } // namespace cellgate::wrappers

@@ -59,7 +59,19 @@ read() {
     [ "${__cellgate_answer:0:1}" = + ] || return 1
     builtin read "$@" <<<"${__cellgate_answer:1}"
 }
-""" % {"empty": EMPTY, "reports": REPORTS, "answers": ANSWERS}
+mcptools() {
+    local __cellgate_line=
+    [ ${#FUNCNAME[@]} = 1 ] && [ -n "$__cellgate_first" ] && __cellgate_line=$((BASH_LINENO[0] - __cellgate_first))
+    %(python)s -I %(command)s "$__cellgate_line" "$@"
+}
+export -f mcptools
+""" % {
+    "empty": EMPTY,
+    "reports": REPORTS,
+    "answers": ANSWERS,
+    "python": shlex.quote(sys.executable),
+    "command": shlex.quote(os.path.join(os.path.dirname(os.path.abspath(__file__)), "mcptools_command.py")),
+}
 
 
 class Bash:
@@ -107,7 +119,7 @@ class Bash:
         """Gives `code` to bash and returns its exit status and the number of the line that failed (0: not known); bash's
         own status when it has ended. `on_prompt` is called with a prompt and whether it is for a secret."""
         report = """printf 'E%%s %%s\\0' "$?" "$__cellgate_lines" >&%d; __cellgate_lines=""" % REPORTS
-        text = "eval %s <&%d\n%s\n" % (shlex.quote(code), EMPTY, report)
+        text = "__cellgate_first=$LINENO; eval %s <&%d\n%s\n" % (shlex.quote(code), EMPTY, report)
         self._write(self._commands, text)
         while True:
             words = self._next_report()

@@ -14,6 +14,7 @@ KernelLaunch BashSupport::launch(const LaunchPlace& place, Environment environme
     const std::string file = place.session_dir + "/bash_kernel.py";
     std::replace(launch.argv.begin(), launch.argv.end(), std::string("bash_kernel.py"), file);
     launch.files.push_back({file, bash_kernel_text});
+    launch.files.push_back({place.session_dir + "/mcptools_command.py", mcptools_command_text});
     launch.files.push_back({place.session_dir + "/bootstrap.py", bootstrap_text});
     launch.files.push_back({place.session_dir + "/speedups.py", speedups_text});
     launch.keeps_output = true; // bash_kernel.py sees to that

@@ -1,5 +1,6 @@
 """Cells of bash in cellgate's own kernel: one bash, which keeps its state and outlives an interrupt."""
 
+import json
 import time
 import unittest
 
@@ -99,6 +100,44 @@ class Cells(BashTest):
         self.run_ok("cd /; x=1", sessionId="back")
         self.assertEqual(self.run_ok("pwd; echo $x", sessionId="back").text(), f"{self.workspace.path}\n1\n")
         self.cellgate.request("session/close", {"sessionId": "back"})
+
+
+class Tools(BashTest):
+    def test_a_call_is_asked_about_at_its_line_and_prints_its_structure(self):
+        self.workspace.write("notes.txt", "é\n")
+        execution = self.execute("x=1\n\nmcptools host read_file path=notes.txt | python3 -m json.tool")
+        approval = self.cellgate.approval()
+        self.assertEqual((approval["action"]["tool"], approval["action"]["argumentsText"]),
+                         ("read_file", '{"path": "notes.txt"}'))
+        self.assertEqual((approval["origin"]["line"], approval["origin"]["text"]),
+                         (2, "mcptools host read_file path=notes.txt | python3 -m json.tool"))
+        self.cellgate.allow(approval)
+        self.assertEqual(execution.result()["status"], "ok")
+        self.assertEqual(json.loads(execution.text())["content"], "é\n")
+
+    def test_its_exit_status_tells_what_happened(self):
+        execution = self.execute("mcptools host read_file '{\"path\": \"a\"}' || echo $?")
+        self.cellgate.deny(self.cellgate.approval(), reason="not that one")
+        execution.result()
+        self.assertEqual(execution.text(), "3\n")
+        self.assertIn("not that one", execution.text("stderr"))
+        self.assertEqual(self.run_ok("mcptools host read_file path=missing; echo $?", approvals="allow").text(), "1\n")
+        self.assertEqual(self.run_ok("mcptools host; echo $?; mcptools host read_file path; echo $?").text(), "2\n2\n")
+        self.assertEqual(self.run_ok("mcptools host no_tool; echo $?").text(), "4\n")
+        # Functions and scripts that bash starts have it, too; their lines are not those of the cell.
+        execution = self.execute("f() { mcptools host read_file path=a; }\nf; bash -c 'mcptools host read_file path=b'")
+        for _ in range(2):
+            approval = self.cellgate.approval()
+            self.assertNotIn("origin", approval)
+            self.cellgate.deny(approval)
+        self.assertEqual(execution.result()["status"], "error")
+
+    def test_an_interrupt_withdraws_its_question(self):
+        execution = self.execute("mcptools host read_file path=notes.txt")
+        approval = self.cellgate.approval()
+        self.interrupt()
+        self.assertEqual(self.cellgate.resolved(approval)["by"], "cancelled")
+        execution.result()
 
 
 class Ends(BashTest):

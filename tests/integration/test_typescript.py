@@ -9,6 +9,7 @@ import own_network
 from api_server import ApiServer
 from cli_testing import CliTest
 from language_testing import DENO, LanguageTest
+from network_testing import NODE
 from request_testing import HOST
 from workspaces import SYSTEM_PATH
 
@@ -24,6 +25,51 @@ class TypescriptTest(LanguageTest):
         if not DENO.exists():
             raise unittest.SkipTest("npm's packages are not installed")
         super().setUpClass()
+
+
+class Tools(TypescriptTest):
+    """With the wrappers of the built-in server."""
+
+    def setUp(self):
+        self.workspace.write("notes.txt", "é")
+        made = self.cellgate.request("wrappers/generate", {"server": "host", "language": "typescript"})
+        self.assertIn("mcptools.host.read_file", [module["module"] for module in made["modules"]])
+
+    def test_a_call_is_asked_about_at_its_line_and_returns_its_result(self):
+        execution = self.execute("import { readFile } from './mcptools/host/read_file.ts';\n\n// why\n"
+                                 "const read = await readFile({ path: 'notes.txt' });\nread.content")
+        approval = self.cellgate.approval()
+        self.assertEqual((approval["action"]["tool"], approval["action"]["argumentsText"]),
+                         ("read_file", '{"path":"notes.txt"}'))
+        self.assertEqual((approval["origin"]["line"], approval["origin"]["text"]),
+                         (3, "const read = await readFile({ path: 'notes.txt' });"))
+        [until_end] = [c for c in approval["choices"] if c["label"] == "this exact call, until the cell ends"]
+        self.cellgate.allow(approval, scope=until_end["scope"])
+        self.assertEqual(execution.result()["status"], "ok")
+        self.assertIn("é", execution.data()["text/plain"])
+        again = self.execute("(await readFile({ path: 'notes.txt' })).content +\n(await readFile({ path: 'b' })).content")
+        approval = self.cellgate.approval()  # the grant has ended
+        self.assertNotIn("origin", approval)  # it could be either of two lines
+        self.cellgate.deny(approval, reason="not that one")
+        self.assertIn("not that one", again.result()["error"]["evalue"])
+
+    def test_an_edit_is_what_the_tool_gets(self):
+        self.workspace.write("other.txt", "other")
+        execution = self.execute("import { readFile as r } from './mcptools/host/read_file.ts';\n"
+                                 "(await r({ path: 'notes.txt' })).content")
+        approval = self.cellgate.approval()
+        self.cellgate.allow(approval, argumentsText='{"path":"other.txt"}')
+        execution.result()
+        self.assertIn("other", execution.data()["text/plain"])
+
+    def test_a_program_of_node_that_a_cell_starts_calls_tools_too(self):
+        self.workspace.write("main.mts", "import { readFile } from './mcptools/host/index.ts';\n"
+                                         "console.log((await readFile({ path: 'notes.txt' })).content);\n")
+        execution = self.execute(f"const run = await new Deno.Command('{NODE}', {{ args: ['main.mts'] }}).output();\n"
+                                 "console.log(new TextDecoder().decode(run.stdout), run.code)")
+        self.cellgate.allow(self.cellgate.approval())
+        execution.result()
+        self.assertEqual(execution.text(), "é\n 0\n")
 
 
 class Cells(TypescriptTest):

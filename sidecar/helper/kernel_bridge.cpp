@@ -21,7 +21,7 @@ namespace cellgate::helper {
 
 namespace {
 
-constexpr int channels = 5;
+constexpr unsigned channels = 5;
 constexpr int ipc_name_of_first = 1;
 constexpr int look_interval_milliseconds = 5;
 

@@ -163,12 +163,17 @@ class Ends(BashTest):
         self.assertEqual((execution.text(), error["evalue"]), ("last\n", "exit status 3"))
         self.assertIn("ended its kernel", execution.result()["reason"])
         self.assertEqual(self.run_ok("echo \"<$gone>\"").text(), "<>\n")
+        execution, error = self.fails("set -e\necho before\nfalse\necho after")
+        self.assertEqual((execution.text(), error["evalue"]), ("before\n", "exit status 1"))
+        self.run_ok("false; true")
 
 
 class Run(CliTest):
     def test_a_script_runs_in_bash(self):
         ended = self.cli("run", self.script("x=1\necho $x\n# %%\necho $((x + 1))\n", "x.sh"))
         self.assertEqual((ended.returncode, ended.stdout), (0, "1\n2\n"), ended.stderr)
+        ended = self.cli("run", "--no-sandbox", self.script("read x <<<1; echo $x; cat\n", "x.sh"))
+        self.assertEqual((ended.returncode, ended.stdout), (0, "1\n"), ended.stderr)
         ended = self.cli("run", self.script("echo a\nfalse\n# %%\necho b\n", "x.sh"))
         self.assertEqual((ended.returncode, ended.stdout), (1, "a\n"))
         self.assertIn("exit status 1", ended.stderr)

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { editorLanguageOf, languageOfDocument } from "../src/cells/languages";
 import { cellAt, cellsOf, codeOf, dedented, hasCells } from "../src/cells/cells";
 
 const lines = (text: string) => text.split("\n");
@@ -76,4 +77,13 @@ test("lines from inside a block run as they are, without its indentation", () =>
 test("hasCells agrees with cellsOf", () => {
     const texts = ["# %%", "a\r\n#%%", "a\r# In[4]:", "#\n%%", "# %", " # %%", "x # %%", "", "a\n# <codecell>\n", "#\t<markdowncell>", "#\u2028%%"];
     for (const text of texts) assert.equal(hasCells(text), cellsOf(text.split(/\r\n|\r|\n/)).length > 0, JSON.stringify(text));
+});
+
+test("the editor and kernels have names of their own for languages", () => {
+    for (const [editor, kernel] of [["shellscript", "bash"], ["r", "R"], ["typescript", "typescript"]] as const) {
+        assert.equal(languageOfDocument(editor), kernel);
+        assert.equal(editorLanguageOf(kernel), editor);
+    }
+    assert.equal(languageOfDocument("plaintext"), "python");
+    assert.equal(editorLanguageOf("julia"), "julia");
 });

@@ -30,6 +30,11 @@ export function languageOfDocument(languageId: string): string {
     return ofEditor[languageId] ?? "python";
 }
 
+/** The editor's name for a kernel's language. */
+export function editorLanguageOf(language: string): string {
+    return Object.entries(ofEditor).find(([, name]) => name === language)?.[0] ?? language;
+}
+
 /** `# %% [bash]`: other words in brackets are a part of the title. */
 export function languageOfMarker(line: string): string | undefined {
     const names = Array.from(line.matchAll(/\[([\w+]+)\]/g), ([, name]) => ofCell[(name ?? "").toLowerCase()]);

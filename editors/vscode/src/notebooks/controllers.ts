@@ -3,6 +3,7 @@
 import * as vscode from "vscode";
 import { ordinaryNotebooks as notebookType } from "../active";
 import type { Cellgate } from "../cellgate";
+import { editorLanguageOf } from "../cells/languages";
 import { isOtherFolder } from "../cells/otherFolder";
 import type { KernelChoice, KernelInfo } from "../protocol/messages";
 import { label } from "../text";
@@ -35,7 +36,7 @@ export class KernelControllers implements vscode.Disposable {
     private configure(controller: vscode.NotebookController, { name, language, source, interpreter }: KernelInfo): void {
         const { documents, sessions } = this.cellgate;
         controller.detail = interpreter && label(interpreter);
-        controller.supportedLanguages = [language];
+        controller.supportedLanguages = [editorLanguageOf(language)];
         controller.supportsExecutionOrder = true;
         const kernel = interpreter !== undefined && source === "interpreter" ? { interpreter } : { name };
         controller.executeHandler = (cells, notebook) => this.execute(controller, kernel, cells, notebook);

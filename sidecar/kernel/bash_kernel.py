@@ -119,7 +119,9 @@ class Bash:
         """Gives `code` to bash and returns its exit status and the number of the line that failed (0: not known); bash's
         own status when it has ended. `on_prompt` is called with a prompt and whether it is for a secret."""
         report = """printf 'E%%s %%s\\0' "$?" "$__cellgate_lines" >&%d; __cellgate_lines=""" % REPORTS
-        text = "__cellgate_first=$LINENO; eval %s <&%d\n%s\n" % (shlex.quote(code), EMPTY, report)
+        # Bash counts the lines of the cell from the one where the eval ends.
+        first = "__cellgate_first=$((LINENO + %d))" % code.count("\n")
+        text = "%s; eval %s <&%d\n%s\n" % (first, shlex.quote(code), EMPTY, report)
         self._write(self._commands, text)
         while True:
             words = self._next_report()

@@ -65,8 +65,9 @@ class Tools(TypescriptTest):
     def test_a_program_of_node_that_a_cell_starts_calls_tools_too(self):
         self.workspace.write("main.mts", "import { readFile } from './mcptools/host/index.ts';\n"
                                          "console.log((await readFile({ path: 'notes.txt' })).content);\n")
+        self.cellgate.session("node", language="typescript", sandbox={"allowRead": [str(NODE)]})
         execution = self.execute(f"const run = await new Deno.Command('{NODE}', {{ args: ['main.mts'] }}).output();\n"
-                                 "console.log(new TextDecoder().decode(run.stdout), run.code)")
+                                 "console.log(new TextDecoder().decode(run.stdout), run.code)", sessionId="node")
         self.cellgate.allow(self.cellgate.approval())
         execution.result()
         self.assertEqual(execution.text(), "é\n 0\n")

@@ -45,6 +45,7 @@ std::vector<KernelChoice> deno_kernels(const KernelRequest& request) {
         const fs::path real = fs::canonical(program, error);
         std::optional<KernelChoice> deno = error ? std::nullopt : deno_at(program, request);
         if (deno && seen.insert(real).second) {
+            deno->name = found.empty() ? deno->name : deno->program; // each name once
             found.push_back(std::move(*deno));
         }
     }

@@ -285,6 +285,16 @@ TEST_CASE("Deno is a kernel without a kernelspec: the workspace's own, which ask
     CHECK(own.choice->argv.front() == machine.directory / "ws/node_modules/.bin/deno");
     CHECK(folders_of(*own.choice).empty()); // it could be a link to anything
     machine.request.language.reset();
+    std::vector<KernelInfo> kernels;
+    async::Loop loop;
+    loop.run(list_into(&loop, machine.request, &kernels));
+    Strings names;
+    for (const KernelInfo& kernel : kernels) {
+        if (kernel.language == "typescript") {
+            names.push_back(kernel.name);
+        }
+    }
+    CHECK(names == Strings{"deno", machine.directory / "bin/deno"});
     machine.request.interpreter = machine.directory / "bin/deno";
     CHECK(find(machine.request).choice->language == "typescript");
     machine.request.interpreter.reset();

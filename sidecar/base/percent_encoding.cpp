@@ -24,9 +24,9 @@ std::string percent_decode(std::string_view text) {
     std::string decoded;
     for (std::size_t at = 0; at < text.size(); ++at) {
         unsigned char byte = 0;
-        const std::string_view code = text.substr(at + 1, 2);
-        if (text[at] == '%' && code.size() == 2 &&
-            std::from_chars(code.data(), code.data() + 2, byte, 16).ptr == code.data() + 2) {
+        const std::string code(text.substr(at + 1, 2));
+        const char* const end = code.data() + code.size();
+        if (text[at] == '%' && code.size() == 2 && std::from_chars(code.data(), end, byte, 16).ptr == end) {
             decoded += static_cast<char>(byte);
             at += 2;
         } else {

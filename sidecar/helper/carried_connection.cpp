@@ -58,8 +58,12 @@ bool CarriedConnection::hang_up(int side, bool with_error) {
     sides_[side].hung_up = true;
     if (side == server_side) {
         send_no_more_to_server();
+        return true;
     }
-    return side == server_side || !with_error;
+    if (with_error && answer_left_ == 0 && sides_[side].waiting.empty()) {
+        read_from(side); // what it sent before: an alert of TLS says why it has gone
+    }
+    return !with_error;
 }
 
 void CarriedConnection::send_no_more_to_server() {

@@ -60,8 +60,9 @@ bool CarriedConnection::hang_up(int side, bool with_error) {
         send_no_more_to_server();
         return true;
     }
-    if (with_error && answer_left_ == 0 && sides_[side].waiting.empty()) {
-        read_from(side); // what it sent before: an alert of TLS says why it has gone
+    // What it sent before goes on: an alert of TLS says why it has gone.
+    if (with_error && answer_left_ == 0 && write_to(server_side) && sides_[side].waiting.empty()) {
+        read_from(side);
     }
     return !with_error;
 }

@@ -138,7 +138,7 @@ TEST_CASE("bash's kernel is a program of ours, with what it uses") {
     Fixture fixture;
     const KernelLaunch launch = fixture.launch(bash(), "/home/w");
     CHECK(launch.argv == Strings{"/usr/bin/python3", "-I", "/run/k/bash_kernel.py", "-f", "/run/k/connection.json"});
-    REQUIRE(launch.files.size() == 3);
+    REQUIRE(launch.files.size() == 4);
     CHECK(launch.files[0].text.find("class BashKernel") != std::string_view::npos);
     CHECK(launch.keeps_output);
     CHECK_FALSE(make_language_support(bash())->python());

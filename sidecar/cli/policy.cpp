@@ -58,8 +58,7 @@ Task<void> add(async::Loop* loop, PolicyArguments* arguments, TerminalClient& cl
     for (const auto& [option, value] : arguments->of_requests) {
         if (!value.empty()) {
             text.text += fmt::format(" {} ", option);
-            append_json_string(text.text,
-                               option == "--openapi" ? std::filesystem::absolute(value).string() : value);
+            append_json_string(text.text, option == "--openapi" ? std::filesystem::absolute(value).string() : value);
         }
     }
     protocol::PolicyParseResult parsed = co_await client.sidecar().call<protocol::PolicyParse>(std::move(text));

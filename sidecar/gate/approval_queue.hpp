@@ -46,9 +46,9 @@ struct PendingRequest {
     Request request;
     Payload payload;
     protocol::Approval approval;
-    std::size_t bytes = 0;                 // of the approval in a message; known when its turn has come
-    std::vector<std::string> failed_tests; // of rules, in words
-    std::optional<DescribedOperation> operation; // of a request, as an OpenAPI document describes it
+    std::size_t bytes = 0;                        // of the approval in a message; known when its turn has come
+    std::vector<std::string> failed_tests;        // of rules, in words
+    std::optional<DescribedOperation> operation;  // of a request, as an OpenAPI document describes it
     std::optional<std::string> operation_problem; // why nothing is known of it
     bool shown = false;
     bool announced = false;            // its notification was sent

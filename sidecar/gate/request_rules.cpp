@@ -157,8 +157,8 @@ void check_request_parts(const Rule& rule) {
         refuse_request_part("expected inject and openapi only in a rule that inspects, found them in another");
     }
     if (rule.openapi && !rule.openapi->starts_with('/')) {
-        refuse_request_part(fmt::format("expected the whole path of an OpenAPI document, found {}",
-                                        visible_name(*rule.openapi)));
+        refuse_request_part(
+            fmt::format("expected the whole path of an OpenAPI document, found {}", visible_name(*rule.openapi)));
     }
     if (rule.methods) {
         check_list_size(rule.methods->size(), "methods");

@@ -365,27 +365,33 @@ class Pictures(NeovimTest):
 class Languages(NeovimTest):
     """With a kernel of another language than Python, which prints what it receives."""
 
-    def install(self):
+    def install(self, language):
         folder = self.workspace.home / ".local/share/jupyter/kernels/obedient"
         folder.mkdir(parents=True)
         shutil.copy(REPOSITORY / "tests/fixtures/fake_kernel.py", folder)  # the sandbox shows a kernel's own folder
         (folder / "kernel.json").write_text(json.dumps({
             "argv": ["/usr/bin/python3", "-I", "{resource_dir}/fake_kernel.py", "{connection_file}"],
-            "display_name": "Obedient", "language": "bash", "interrupt_mode": "message"}))
+            "display_name": "Obedient", "language": language, "interrupt_mode": "message"}))
 
     def test_a_filetype_runs_in_a_session_of_its_own_with_the_kernel_that_speaks_it(self):
-        neovim = self.neovim(self.workspace.write("a.sh", "# %%\nprint said by another kernel\n"))
+        neovim = self.neovim(self.workspace.write("a.rb", "# %%\nprint said by another kernel\n"))
         neovim.command("Cellgate run")
-        neovim.wait_message("expected a kernelspec whose language is bash")
-        self.install()
+        neovim.wait_message("expected a kernel whose language is ruby")
+        self.install("ruby")
         neovim.command("Cellgate run")
         neovim.wait_screen("[1] ok")
         neovim.wait_output("said by another kernel")
         neovim.command("Cellgate kernels")
-        neovim.wait_screen("session bash: idle", "obedient  Obedient, bash")
+        neovim.wait_screen("session ruby: idle", "obedient  Obedient, ruby")
+
+    def test_a_script_runs_in_the_kernel_for_bash(self):
+        neovim = self.neovim(self.workspace.write("a.sh", "# %%\nx=said; echo $x by bash\n# %% [python]\nprint(6 * 7)\n"))
+        neovim.command("Cellgate all")
+        neovim.wait_finished(2)
+        neovim.wait(lambda: sorted(neovim.output()) == ["42", "said by bash"], lambda: f"both outputs, not {neovim.output()}")
 
     def test_fences_of_one_document_run_in_the_kernels_of_their_languages(self):
-        self.install()
+        self.install("bash")
         neovim = self.neovim(self.workspace.write(
             "a.md", "```python\nprint(6 * 7)\n```\n\n```bash\nprint 6 * 7\n```\n"))
         neovim.command("Cellgate all")

@@ -1,5 +1,6 @@
 #pragma once
-// `marked_processes` finds processes by a mark in their environment, wherever they have moved; `shell` is a command line.
+// `marked_processes` finds processes by a mark in their environment, wherever they have moved; `shell` is a command
+// line.
 
 #include "async/process.hpp"
 #include "base/byte_stream.hpp"

@@ -7,7 +7,7 @@ export function notebookOf(...sources) {
 }
 
 /** Opens the notebook, selects one of cellgate's kernels and runs all cells. */
-export async function runAll(editor, kernel = / in cellgate$/, name = "plan.ipynb") {
+export async function runAll(editor, kernel = /Python.* in cellgate$/, name = "plan.ipynb") {
     await editor.openFile(name);
     await editor.page.locator(".kernel-label", { hasText: "Select Kernel" }).click();
     await editor.choose("cellgate");

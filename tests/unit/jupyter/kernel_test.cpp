@@ -358,13 +358,14 @@ TEST_CASE("a start in which nothing goes on fails before its deadline, and one i
     const SignsOfLife something{2s, [&steps](int) { return progress_in(&steps, true); }};
     CHECK(why_not_started(silent, 5s, &something).message.find("neither") == std::string::npos);
     CHECK(steps >= 4);
-    const Error printed =
-        why_not_started({"/bin/sh", "-c", "for i in 1 2 3 4; do sleep 1; echo $i >&2; done; exit 7"}, 60s, &nothing);
+    const SignsOfLife patient{4s, [&steps](int) { return progress_in(&steps, false); }};
+    const Error printed = why_not_started(
+        {"/bin/sh", "-c", "for i in 1 2 3 4 5 6; do sleep 1; echo $i >&2; done; exit 7"}, 60s, &patient);
     CHECK(printed.message.find("exit code 7") != std::string::npos);
 }
 
 TEST_CASE("a program that never answers as a kernel is ended at the deadline, and its stderr is reported") {
-    const Error error = why_not_started({"/bin/sh", "-c", "echo thinking >&2; exec sleep 1000"}, 300ms);
+    const Error error = why_not_started({"/bin/sh", "-c", "echo thinking >&2; exec sleep 1000"}, 5s);
     CHECK(error.code == ErrorCode::kernel_start_failed);
     CHECK(error.message.find("thinking") != std::string::npos);
 }

@@ -38,7 +38,7 @@ std::string_view trim(std::string_view text) {
 
 } // namespace
 
-std::string string_literal(std::string_view text) {
+std::string quoted_literal(std::string_view text, std::string (*escape)(std::uint32_t code_point)) {
     std::string out = "\"";
     while (!text.empty()) {
         const DecodedCodePoint decoded = decode_utf8(text);
@@ -51,16 +51,20 @@ std::string string_literal(std::string_view text) {
             out += "\\n";
         } else if (decoded.valid && escape_unprintable(bytes) == bytes) {
             out += bytes;
-        } else if (code_point < 0x80) {
-            out += fmt::format("\\x{:02x}", code_point);
-        } else if (code_point < 0x10000) {
-            out += fmt::format("\\u{:04x}", code_point);
         } else {
-            out += fmt::format("\\U{:08x}", code_point);
+            out += escape(code_point);
         }
         text.remove_prefix(decoded.length);
     }
     return out + '"';
+}
+
+std::string string_literal(std::string_view text) {
+    return quoted_literal(text, [](std::uint32_t code_point) {
+        return code_point < 0x80      ? fmt::format("\\x{:02x}", code_point)
+               : code_point < 0x10000 ? fmt::format("\\u{:04x}", code_point)
+                                      : fmt::format("\\U{:08x}", code_point);
+    });
 }
 
 std::string docstring(std::string_view text, int indent) {

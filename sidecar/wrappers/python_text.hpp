@@ -2,6 +2,7 @@
 // `python_text` turns text from outside into parts of Python source: literals, docstrings and identifiers that any text
 // cannot escape from.
 
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
@@ -9,6 +10,10 @@
 #include <vector>
 
 namespace cellgate::wrappers {
+
+// Text in double quotes: " and \ behind a backslash, a line break as \n, and what is invisible or reorders as `escape`
+// writes the code point.
+std::string quoted_literal(std::string_view text, std::string (*escape)(std::uint32_t code_point));
 
 // A string literal with exactly this value; invisible and reordering characters are escaped.
 std::string string_literal(std::string_view text);

@@ -1,6 +1,5 @@
 #include "typescript_text.hpp"
 
-#include "base/encoding.hpp"
 #include "base/escape_unprintable.hpp"
 #include "python_text.hpp"
 #include "wrappers/generate.hpp"
@@ -25,34 +24,12 @@ constexpr std::array<std::string_view, 54> reserved_words{
     "super",     "switch", "this",     "throw",   "true",       "try",       "typeof", "undefined",  "var",
     "void",      "while",  "with",     "yield",   "async",      "of",        "as",     "any",        "unknown"};
 
-std::string escape_utf16(std::uint32_t code_point) {
-    if (code_point < 0x10000) {
-        return fmt::format("\\u{:04x}", code_point);
-    }
-    return fmt::format("\\u{{{:x}}}", code_point);
-}
-
 } // namespace
 
 std::string typescript_literal(std::string_view text) {
-    std::string out = "\"";
-    while (!text.empty()) {
-        const DecodedCodePoint decoded = decode_utf8(text);
-        const std::string_view bytes = text.substr(0, decoded.length);
-        const auto code_point = static_cast<std::uint32_t>(decoded.valid ? decoded.code_point : U'\ufffd');
-        if (code_point == '"' || code_point == '\\') {
-            out += '\\';
-            out += bytes;
-        } else if (code_point == '\n') {
-            out += "\\n";
-        } else if (decoded.valid && escape_unprintable(bytes) == bytes) {
-            out += bytes;
-        } else {
-            out += escape_utf16(code_point);
-        }
-        text.remove_prefix(decoded.length);
-    }
-    return out + '"';
+    return quoted_literal(text, [](std::uint32_t code_point) {
+        return code_point < 0x10000 ? fmt::format("\\u{:04x}", code_point) : fmt::format("\\u{{{:x}}}", code_point);
+    });
 }
 
 std::string doc_comment(std::string_view text, int indent) {

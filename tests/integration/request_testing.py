@@ -1,6 +1,7 @@
 """A sidecar that trusts an authority of the test's own, and rules about requests to the host that it is for."""
 
 import own_network
+from api_server import ApiServer
 from cellgate_client import SharedSidecarTest
 
 HOST = "allowed.example"
@@ -29,3 +30,17 @@ class RequestTest(SharedSidecarTest):
         added = self.cellgate.request("policy/add", {"rule": rule, "scope": "workspace"})
         self.rules.append(added["id"])
         return added
+
+
+class ApiRequestTest(RequestTest):
+    """Its host is an `ApiServer`, which forgets between tests what it was asked."""
+
+    @classmethod
+    def prepare(cls):
+        cls.api = ApiServer(cls.certificate(), port=443)
+        cls.addClassCleanup(cls.api.server_close)
+        cls.addClassCleanup(cls.api.shutdown)
+
+    def setUp(self):
+        super().setUp()
+        self.api.asked.clear()

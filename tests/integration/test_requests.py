@@ -7,10 +7,9 @@ import subprocess
 import unittest
 
 import own_network
-from api_server import ApiServer
 from cellgate_client import CELLGATE
 from network_testing import NODE
-from request_testing import HOST, RequestTest
+from request_testing import HOST, ApiRequestTest
 
 TOKEN = "gh-0123456789abcdefXYZ"
 FETCH = """
@@ -27,19 +26,7 @@ def ask(path, data=None, method=None, headers={}):
 """
 
 
-class RequestsTest(RequestTest):
-    @classmethod
-    def prepare(cls):
-        cls.api = ApiServer(cls.certificate(), port=443)
-        cls.addClassCleanup(cls.api.server_close)
-        cls.addClassCleanup(cls.api.shutdown)
-
-    def setUp(self):
-        super().setUp()
-        self.api.asked.clear()
-
-
-class Asking(RequestsTest):
+class Asking(ApiRequestTest):
     def test_a_request_is_shown_whole_and_sent_as_it_was_shown(self):
         self.rule("inspect")
         body = json.dumps({"title": "Plan", "labels": ["a"]})
@@ -167,7 +154,7 @@ class Asking(RequestsTest):
         self.assertIn("GET https://allowed.example/recorded", json.dumps(data))
 
 
-class Refusals(RequestsTest):
+class Refusals(ApiRequestTest):
     def test_a_refusal_is_said_beside_the_output_with_the_rule_that_would_allow_it(self):
         self.rule("inspect")
         execution = self.cellgate.run(FETCH + "ask('/repos/a?x=1', b'x')", approvals="deny")
@@ -179,7 +166,7 @@ class Refusals(RequestsTest):
         self.assertIn("200", self.run_ok(FETCH + "ask('/repos/a?x=1', b'x')", approvals="deny").text())
 
 
-class Secrets(RequestsTest):
+class Secrets(ApiRequestTest):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
@@ -265,7 +252,7 @@ class Secrets(RequestsTest):
         self.assertEqual(self.api.asked, [])
 
 
-class Programs(RequestsTest):
+class Programs(ApiRequestTest):
     """Unchanged, with the variables as the sandbox sets them and nothing else."""
 
     @classmethod

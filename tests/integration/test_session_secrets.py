@@ -5,10 +5,9 @@ import subprocess
 import unittest
 
 import own_network
-from api_server import ApiServer
 from cellgate_client import CELLGATE, WorkspaceSidecarTest
 from executions import RpcError
-from request_testing import HOST, RequestTest
+from request_testing import HOST, ApiRequestTest
 from tools_testing import MCP_SERVER
 
 OF_ALL = "0f-all-workspaces-1"
@@ -17,16 +16,9 @@ INVALID = -32602
 ASK = f"import urllib.request\nprint(urllib.request.urlopen('https://{HOST}/user').status)"
 
 
-class InRequests(RequestTest):
-    @classmethod
-    def prepare(cls):
-        cls.api = ApiServer(cls.certificate(), port=443)
-        cls.addClassCleanup(cls.api.server_close)
-        cls.addClassCleanup(cls.api.shutdown)
-
+class InRequests(ApiRequestTest):
     def setUp(self):
         super().setUp()
-        self.api.asked.clear()
         self.rule("inspect", inject={"as": "bearer", "value": "${secret:TOKEN}"})
         self.rule("allow")
         self.cellgate.request("secret/set", {"name": "TOKEN", "value": OF_ALL})

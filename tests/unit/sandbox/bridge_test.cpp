@@ -346,17 +346,21 @@ TEST_CASE("what a client sent before it reset its connection arrives") {
     constexpr int clients = 20;
     Machine machine;
     std::string arrived;
-    Proxy proxy(machine, clients, [&arrived](int fd) {
+    int served = 0;
+    Proxy proxy(machine, clients, [&](int fd) {
         read_preface(fd);
         char byte = 0;
         while (has(fd, POLLIN) && ::read(fd, &byte, 1) == 1) {
             arrived += byte;
         }
         ::close(fd);
+        if (++served == clients) {
+            machine.write(machine.workspace / "done", "");
+        }
     });
     // Most are reset before the bridge has accepted them.
     const Ran ran = run(machine, "for _ in range(20):\n    s = connect(); s.sendall(b'x'); reset(s)\n"
-                                 "time.sleep(1)\n");
+                                 "wait_for('done')\n");
     proxy.end();
     CHECK_MESSAGE(arrived == std::string(clients, 'x'), arrived, ran.error);
 }

@@ -5,6 +5,7 @@
 #include "base/names.hpp"
 #include "base/sync.hpp"
 #include "kernel_messages.hpp"
+#include "output_flush.hpp"
 #include "output_reader.hpp"
 
 #include <fmt/format.h>
@@ -84,7 +85,7 @@ struct KernelClient::Impl {
           control(loop, async::ZmqType::dealer, session, max_wire_bytes),
           iopub(loop, async::ZmqType::sub, {}, max_wire_bytes),
           // The kernel asks the identity that sent the code.
-          stdin_socket(loop, async::ZmqType::dealer, session, max_wire_bytes),
+          stdin_socket(loop, async::ZmqType::dealer, session, max_wire_bytes), flush(connection.print_function),
           receivers([this](std::exception_ptr error) { fail(std::move(error)); }) {
         if (connection.kernel_keeps_output) {
             iopub.leave_with_sender(max_output_ahead_bytes);
@@ -195,7 +196,8 @@ struct KernelClient::Impl {
         }
         if (message.header.msg_type == "status") {
             on_status(message);
-        } else if (const std::optional<OutputType> type = output_type(message.header.msg_type)) {
+        } else if (const std::optional<OutputType> type = output_type(message.header.msg_type);
+                   type && flush.take(message)) {
             on_output(*type, message);
         }
     }
@@ -315,6 +317,7 @@ struct KernelClient::Impl {
         }
         failure = std::move(error);
         readiness.set();
+        flush.stop();
         const Pendings all = pendings;
         for (const auto& [msg_id, pending] : all) {
             pending->changed.set();
@@ -343,6 +346,7 @@ struct KernelClient::Impl {
 
     Pendings pendings;
     PendingQueries queries;
+    OutputFlush flush;
     std::optional<KernelInfoReply> info;
     bool iopub_heard = false;
     Event readiness;
@@ -405,6 +409,13 @@ Task<ExecuteReply> KernelClient::execute(ExecuteRequest request) {
             pending->probe = impl.send(impl.shell, "kernel_info_request", "{}");
             patience *= 2;
         }
+    }
+    if (impl.flush.is_needed()) {
+        ExecuteRequest after{
+            .msg_id = random_id(), .code = {}, .silent = true, .store_history = false, .allow_stdin = false};
+        after.code = impl.flush.begin(request.msg_id, after.msg_id);
+        impl.send(impl.shell, "execute_request", execute_request_content(after), after.msg_id);
+        co_await impl.flush.arrived(impl.clock, impl.received);
     }
     ExecuteReply reply = std::move(*pending->reply);
     if (reply.error && !pending->shown_error && !reply.error->was_printed) {

@@ -110,6 +110,7 @@ Task<void> KernelInstance::launch(jupyter::KernelChoice choice) {
     const LaunchPlace place{services.directories, services.workspace, options.cwd, temp_dir.path, connection.file};
     KernelLaunch start = language->launch(place, make_environment(choice));
     connection.kernel_keeps_output = start.keeps_output;
+    connection.print_function = std::move(start.print_function);
     for (const BootstrapFile& file : start.files) {
         write_new_file(file.path, file.text);
     }

@@ -42,6 +42,7 @@ struct KernelLaunch {
     std::vector<BootstrapFile> files; // to be written before the start
     std::string packages;             // folder of installed packages, read-only in the sandbox; empty: none
     bool keeps_output = false;        // as jupyter::ConnectionInfo::kernel_keeps_output
+    std::string print_function;       // as jupyter::ConnectionInfo::print_function
 };
 
 class LanguageSupport {

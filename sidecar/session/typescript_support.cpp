@@ -11,6 +11,8 @@ KernelLaunch TypescriptSupport::launch(const LaunchPlace& place, Environment env
     KernelLaunch launch = PlainSupport::launch(place, std::move(environment));
     launch.environment.emplace("DENO_NO_UPDATE_CHECK", "1"); // it would connect by itself
     launch.environment.emplace("DENO_NO_PROMPT", "1");
+    // Deno publishes idle, results and what is printed from three tasks. console.log() ends in this function, too.
+    launch.print_function = "globalThis.Deno[globalThis.Deno.internal].core.print";
     return launch;
 }
 

@@ -85,6 +85,16 @@ class Cells(TypescriptTest):
         self.assertIn("42", self.run_ok("add(2)").data()["text/plain"])
         self.assertEqual(self.run_ok("console.log(count); console.error('aside')").text(), "40\n")
 
+    def test_all_output_of_a_cell_comes_before_its_end(self):
+        # Deno itself reports idle before: the first of these would have some of its lines in the second.
+        for turn in range(5):
+            lines = "".join(f"{turn} {i}\n" for i in range(300))
+            run = self.run_ok(f"for (let i = 0; i < 300; i++) console.log({turn}, i);\n'r' + {turn}")
+            self.assertEqual(run.text(), lines)
+            self.assertIn(f'"r{turn}"', run.data()["text/plain"])
+        self.run_ok("globalThis.console.log = globalThis.Deno[Deno.internal].core.print = () => {}")
+        self.assertEqual(self.run_ok("console.error('broken'); 3").text(), "")
+
     def test_javascript_and_modules_of_node_run_too(self):
         self.cellgate.session("js", language="javascript")
         self.assertIn('"b"', self.run_ok("import { basename } from 'node:path'; basename('/a/b')",

@@ -97,8 +97,10 @@ inline Task<void> play(Stage* stage, Act act, bool connect, Clock* clock) {
     }
 }
 
-inline void run(Act act) {
+// `print_function` as in ConnectionInfo.
+inline void run(Act act, std::string print_function = {}) {
     Stage stage;
+    stage.connection.print_function = std::move(print_function);
     stage.loop.run(play(&stage, act, true, &stage.loop.clock()));
 }
 

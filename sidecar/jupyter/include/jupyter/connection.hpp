@@ -18,6 +18,9 @@ struct ConnectionInfo {
     std::string key;
     // The kernel buffers unread output without limit. Other kernels drop it, so all of it must be read at once.
     bool kernel_keeps_output = false;
+    // For a kernel whose idle may overtake output: a function of its language that prints its argument, a string, in
+    // the way that all output takes. Empty: none is needed.
+    std::string print_function;
 
     std::string endpoint(Channel channel) const;
 };

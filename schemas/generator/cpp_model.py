@@ -18,7 +18,7 @@ HEADERS = {
     "changes": ["changes"],
     "stats": ["stats"],
     "secrets": ["secret"],
-    "kernels": ["kernel"],
+    "kernels": ["kernel", "runtimes", "validate"],
     "network": ["network"],
     "lifecycle": ["initialize", "initialized", "shutdown", "exit", "$"],
 }

@@ -201,6 +201,7 @@
 ---@field env? StringMap Variables for the kernel, beside the clean environment that it gets.
 ---@field sandbox? SandboxChoice Default true, or what the sidecar was started with.
 ---@field limits? Limits
+---@field profile? ProfileName
 ---@field toolServers? ServerName[] The only tool servers that code in this session may call. Default: all.
 ---@field workDoneToken? RequestId
 
@@ -273,6 +274,7 @@
 ---@field cwd Path Where the kernel was started; absolute.
 ---@field sandbox SandboxKind
 ---@field layers LayerNames
+---@field profile? ProfileName
 ---@field sandboxConfig? Path The settings file that the sandbox follows; absolute.
 ---@field sandboxAdditions? SandboxAdditions
 ---@field sandboxNotices? VisibleLine[]
@@ -313,6 +315,25 @@
 ---@field nextSeq integer
 ---@field cell? CellPosition Where the code is in the editor, as execute received it.
 ---@field agent? AgentName Whose it is. Absent when it is a user's.
+
+--- Copies the value of a variable to another session, of any language that has values of JSON. Both sessions are
+--- idle.
+---@class SessionTransferParams
+---@field from ChosenId
+---@field to ChosenId
+---@field name VariableName
+---@field as? VariableName What it is called there. Default: `name`.
+
+--- What was copied.
+---@class SessionTransferResult
+---@field type VisibleLine Of the value, as its own language names it.
+---@field bytes Bytes Of the value as JSON.
+
+--- A name that a variable can have in every language.
+---@alias VariableName string
+
+--- Names a profile.
+---@alias ProfileName string
 
 --- The session whose kernel is ended and started again. Queued executions are cancelled.
 ---@class SessionRestartParams
@@ -397,6 +418,7 @@
 ---@field remedy VisibleLine What a user can do, in words.
 ---@field rule? RuleSpec The rule that would allow it, for policy/add.
 ---@field sandbox? SandboxAdditions What would show it, for session/restart.
+---@field install? string[] What would install it, for packages/install.
 
 --- The exception that ended an execution.
 ---@class ExecutionError
@@ -1323,13 +1345,18 @@
 --- A dotted Python name.
 ---@alias ModuleName string
 
---- Installs Python packages for the kernels of the workspace that have the session's interpreter; they can be
---- imported at once. An action of kind `install`, whose command is pip's. Wheels only, unless `allowSourceBuilds`.
+--- Installs packages for the workspace's kernels; they can be imported at once. Python's by pip, for the kernels that
+--- have the session's interpreter; packages of npm (`npm:lodash`) by Deno, for its kernels. Those of one call are of
+--- one kind. An action of kind `install`, with the program's exact command. No code of a package runs, unless
+--- `allowSourceBuilds`.
 ---@class PackagesInstallParams
----@field sessionId? ChosenId Whose interpreter. Default: the workspace's default session, which is started if need be.
+---@field sessionId? ChosenId
 ---@field packages string[]
 ---@field allowSourceBuilds? boolean
 ---@field workDoneToken? RequestId
+
+--- A package of npm as Deno imports it, with a version or a range: `npm:lodash`, `npm:@std/yaml@^1`.
+---@alias NpmPackage any
 
 --- A package as pip names it: a name, extras, versions. No option, marker, path, URL, or name that pip takes for a
 --- file.
@@ -1411,12 +1438,84 @@
 ---@field found boolean
 ---@field text? VisibleText Signature, documentation and the like, without colours, at most 64 KiB.
 
+--- Code to look at, which is not run. It is read by a language's own programs in a sandbox without network.
+---@class ValidateParams
+---@field code string At most 1,048,576 characters.
+---@field language? string As kernelspecs spell it. Default: the session's, else python.
+---@field sessionId? ChosenId Whose Python and packages. It is not started for it.
+---@field profile? ProfileName
+
+--- What was found, in the order of the lines.
+---@class ValidateResult
+---@field diagnostics Diagnostic[]
+---@field checkers VisibleLine[] The programs that read the code.
+---@field missing? VisibleLine[] Programs that would find more, each with how to install it.
+
+--- A finding in code. Lines and columns are counted from 0; columns are code points; the end is exclusive.
+---@class Diagnostic
+---@field line Line
+---@field column Column
+---@field endLine Line
+---@field endColumn Column
+---@field severity Severity
+---@field rule string `syntax`, `import.not_found`, `attr.dunder`, or the checker's own name for it.
+---@field message VisibleLine
+---@field edits? TextEdit[] Would mend it. They are for whoever reads this to apply.
+---@field install? string[] What would mend it, for packages/install.
+
+--- error: it would not run as meant, or a profile refuses it.
+---@alias Severity "error"|"warning"|"info"
+
+--- Code points in the line before it.
+---@alias Column integer
+
+--- Replaces the text between two places.
+---@class TextEdit
+---@field line Line
+---@field column Column
+---@field endLine Line
+---@field endColumn Column
+---@field newText string
+
+--- What sessions can be made here.
+---@class RuntimesResult
+---@field runtimes Runtime[]
+---@field profiles Profile[]
+---@field launchers LauncherInfo[]
+
+--- A language, and the kernel that a session of it gets.
+---@class Runtime
+---@field language VisibleLine
+---@field kernel VisibleLine Its name, as in kernel/list.
+---@field version? VisibleLine Of the language, where a session of the workspace runs it.
+---@field problem? VisibleLine Why it cannot be started, with what to do.
+
+--- A named bundle of settings for sessions. What it offers is advice to those who write code; the sandbox is the
+--- boundary.
+---@class Profile
+---@field name ProfileName
+---@field description VisibleLine
+---@field modules? VisibleLine[] Python modules that its code may import, with those below them. Without: all.
+---@field notInstalled? VisibleLine[] Those of `modules` that the workspace's Python does not find.
+---@field domains HostPattern[] Hosts that its sessions may connect to without asking.
+---@field limits? Limits
+---@field validation Validation
+
+--- What is done with the findings before code runs. off: it is not looked at. advise: they are shown. strict: code
+--- with an error is refused.
+---@alias Validation "off"|"advise"|"strict"
+
+--- What makes a sandbox here.
+---@class LauncherInfo
+---@field name SandboxLauncher
+---@field problem? VisibleLine Why it cannot be used, with what to do.
+
 --- No sessionId: the default session, which is not started for it.
 ---@class KernelVariablesParams
 ---@field sessionId? ChosenId
 
 --- What the session's code has given names to, without modules, functions and classes, in the order in which that
---- was. Python only; else 1025.
+--- was. 1025 where the kernel does not tell.
 ---@class KernelVariablesResult
 ---@field variables KernelVariable[]
 ---@field truncated boolean There are more.

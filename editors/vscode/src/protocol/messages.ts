@@ -353,6 +353,10 @@ export interface SessionCreateParams {
     sandbox?: SandboxChoice;
     limits?: Limits;
     /**
+     * One of runtimes: its limits where `limits` has none, its domains, and how its code is checked. An agent may choose one without domains.
+     */
+    profile?: ProfileName;
+    /**
      * The only tool servers that code in this session may call. Default: all.
      */
     toolServers?: ServerName[];
@@ -476,6 +480,7 @@ export interface SessionInfo {
     cwd: Path;
     sandbox: SandboxKind;
     layers: LayerNames;
+    profile?: ProfileName;
     /**
      * The settings file that the sandbox follows; absolute.
      */
@@ -570,6 +575,39 @@ export interface AttachedExecution {
      */
     agent?: AgentName;
 }
+/**
+ * Copies the value of a variable to another session, of any language that has values of JSON. Both sessions are idle.
+ */
+export interface SessionTransferParams {
+    from: ChosenId;
+    to: ChosenId;
+    name: VariableName;
+    /**
+     * What it is called there. Default: `name`.
+     */
+    as?: VariableName;
+}
+/**
+ * What was copied.
+ */
+export interface SessionTransferResult {
+    /**
+     * Of the value, as its own language names it.
+     */
+    type: VisibleLine;
+    /**
+     * Of the value as JSON.
+     */
+    bytes: Bytes;
+}
+/**
+ * A name that a variable can have in every language.
+ */
+export type VariableName = string;
+/**
+ * Names a profile.
+ */
+export type ProfileName = string;
 /**
  * The session whose kernel is ended and started again. Queued executions are cancelled.
  */
@@ -734,6 +772,10 @@ export interface Note {
      * What would show it, for session/restart.
      */
     sandbox?: SandboxAdditions;
+    /**
+     * What would install it, for packages/install.
+     */
+    install?: string[];
 }
 /**
  * The exception that ended an execution.
@@ -2432,20 +2474,24 @@ export interface SkippedTool {
  */
 export type ModuleName = string;
 /**
- * Installs Python packages for the kernels of the workspace that have the session's interpreter; they can be imported at once. An action of kind `install`, whose command is pip's. Wheels only, unless `allowSourceBuilds`.
+ * Installs packages for the workspace's kernels; they can be imported at once. Python's by pip, for the kernels that have the session's interpreter; packages of npm (`npm:lodash`) by Deno, for its kernels. Those of one call are of one kind. An action of kind `install`, with the program's exact command. No code of a package runs, unless `allowSourceBuilds`.
  */
 export interface PackagesInstallParams {
     /**
-     * Whose interpreter. Default: the workspace's default session, which is started if need be.
+     * Whose interpreter, of Python packages. Default: the workspace's default session, which is started if need be.
      */
     sessionId?: ChosenId;
     packages: string[];
     /**
-     * Where there is no wheel, build one: this runs the package's own code in the build sandbox. For users.
+     * Where there is no wheel, build one; run the install scripts of npm's packages. The package's own code runs in the build sandbox then. For users.
      */
     allowSourceBuilds?: boolean;
     workDoneToken?: RequestId;
 }
+/**
+ * A package of npm as Deno imports it, with a version or a range: `npm:lodash`, `npm:@std/yaml@^1`.
+ */
+export type NpmPackage = string;
 /**
  * A package as pip names it: a name, extras, versions. No option, marker, path, URL, or name that pip takes for a file.
  */
@@ -2597,13 +2643,150 @@ export interface KernelInspectResult {
     text?: VisibleText;
 }
 /**
+ * Code to look at, which is not run. It is read by a language's own programs in a sandbox without network.
+ */
+export interface ValidateParams {
+    /**
+     * At most 1,048,576 characters.
+     */
+    code: string;
+    /**
+     * As kernelspecs spell it. Default: the session's, else python.
+     */
+    language?: string;
+    /**
+     * Whose Python and packages. It is not started for it.
+     */
+    sessionId?: ChosenId;
+    /**
+     * Default: the session's. With one, what it does not offer and what is dangerous are errors; without, advice.
+     */
+    profile?: ProfileName;
+}
+/**
+ * What was found, in the order of the lines.
+ */
+export interface ValidateResult {
+    diagnostics: Diagnostic[];
+    /**
+     * The programs that read the code.
+     */
+    checkers: VisibleLine[];
+    /**
+     * Programs that would find more, each with how to install it.
+     */
+    missing?: VisibleLine[];
+}
+/**
+ * A finding in code. Lines and columns are counted from 0; columns are code points; the end is exclusive.
+ */
+export interface Diagnostic {
+    line: Line;
+    column: Column;
+    endLine: Line;
+    endColumn: Column;
+    severity: Severity;
+    /**
+     * `syntax`, `import.not_found`, `attr.dunder`, or the checker's own name for it.
+     */
+    rule: string;
+    message: VisibleLine;
+    /**
+     * Would mend it. They are for whoever reads this to apply.
+     */
+    edits?: TextEdit[];
+    /**
+     * What would mend it, for packages/install.
+     */
+    install?: string[];
+}
+/**
+ * error: it would not run as meant, or a profile refuses it.
+ */
+export type Severity = "error" | "warning" | "info";
+/**
+ * Code points in the line before it.
+ */
+export type Column = number;
+/**
+ * Replaces the text between two places.
+ */
+export interface TextEdit {
+    line: Line;
+    column: Column;
+    endLine: Line;
+    endColumn: Column;
+    newText: string;
+}
+/**
+ * What sessions can be made here.
+ */
+export interface RuntimesResult {
+    runtimes: Runtime[];
+    profiles: Profile[];
+    launchers: LauncherInfo[];
+}
+/**
+ * A language, and the kernel that a session of it gets.
+ */
+export interface Runtime {
+    language: VisibleLine;
+    /**
+     * Its name, as in kernel/list.
+     */
+    kernel: VisibleLine;
+    /**
+     * Of the language, where a session of the workspace runs it.
+     */
+    version?: VisibleLine;
+    /**
+     * Why it cannot be started, with what to do.
+     */
+    problem?: VisibleLine;
+}
+/**
+ * A named bundle of settings for sessions. What it offers is advice to those who write code; the sandbox is the boundary.
+ */
+export interface Profile {
+    name: ProfileName;
+    description: VisibleLine;
+    /**
+     * Python modules that its code may import, with those below them. Without: all.
+     */
+    modules?: VisibleLine[];
+    /**
+     * Those of `modules` that the workspace's Python does not find.
+     */
+    notInstalled?: VisibleLine[];
+    /**
+     * Hosts that its sessions may connect to without asking.
+     */
+    domains: HostPattern[];
+    limits?: Limits;
+    validation: Validation;
+}
+/**
+ * What is done with the findings before code runs. off: it is not looked at. advise: they are shown. strict: code with an error is refused.
+ */
+export type Validation = "off" | "advise" | "strict";
+/**
+ * What makes a sandbox here.
+ */
+export interface LauncherInfo {
+    name: SandboxLauncher;
+    /**
+     * Why it cannot be used, with what to do.
+     */
+    problem?: VisibleLine;
+}
+/**
  * No sessionId: the default session, which is not started for it.
  */
 export interface KernelVariablesParams {
     sessionId?: ChosenId;
 }
 /**
- * What the session's code has given names to, without modules, functions and classes, in the order in which that was. Python only; else 1025.
+ * What the session's code has given names to, without modules, functions and classes, in the order in which that was. 1025 where the kernel does not tell.
  */
 export interface KernelVariablesResult {
     variables: KernelVariable[];

@@ -68,6 +68,7 @@ import type {
     RecordVerifyParams,
     RecordVerifyResult,
     Rule,
+    RuntimesResult,
     SecretDeleteParams,
     SecretInfo,
     SecretListResult,
@@ -79,6 +80,8 @@ import type {
     SessionListResult,
     SessionParams,
     SessionRestartParams,
+    SessionTransferParams,
+    SessionTransferResult,
     StatsResult,
     ToolServerInfo,
     ToolServerParams,
@@ -88,6 +91,8 @@ import type {
     ToolServersLoginEndedParams,
     ToolServersLoginResult,
     ToolsCallParams,
+    ValidateParams,
+    ValidateResult,
     WrappersGenerateParams,
     WrappersGenerateResult,
 } from "./messages";
@@ -110,6 +115,8 @@ export interface Requests {
     "session/interrupt": { params: SessionParams; result: Empty };
     /** Ends the kernel and forgets the session. */
     "session/close": { params: SessionParams; result: Empty };
+    /** Copies a variable to another session. An agent: between sessions that it created. */
+    "session/transfer": { params: SessionTransferParams; result: SessionTransferResult };
     /** Runs code. Answers when it has finished. An agent: in its own sessions, and in those of users that have a sandbox and no other agent's code. */
     "execute": { params: ExecuteParams; result: ExecuteResult };
     /** Removes or interrupts an execution. An agent: only its own. */
@@ -182,10 +189,14 @@ export interface Requests {
     "toolServers/logout": { params: ToolServerParams; result: Empty };
     /** Writes the Python package of a tool server. Starting one that an agent configures asks a user; an agent cannot name settings for its sandbox. */
     "wrappers/generate": { params: WrappersGenerateParams; result: WrappersGenerateResult };
-    /** Installs Python packages for the workspace's kernels, through the gate. */
+    /** Installs packages of pip or npm for the workspace's kernels, through the gate. */
     "packages/install": { params: PackagesInstallParams; result: PackagesInstallResult };
     /** Calls a tool, through the gate. */
     "tools/call": { params: ToolsCallParams; result: CallToolResult };
+    /** Looks at code without running it: syntax, imports, dangerous patterns, types. */
+    "validate": { params: ValidateParams; result: ValidateResult };
+    /** Languages, profiles and launchers. */
+    "runtimes": { params: NoParams; result: RuntimesResult };
     /** Kernels that were found. */
     "kernel/list": { params: NoParams; result: KernelListResult };
     /** Completions for a position in code. Answered at once, or 1009 while the kernel has something to run. */

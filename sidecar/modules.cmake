@@ -6,7 +6,7 @@ set(CELLGATE_LAYERS
   "sidecar/tls,sidecar/jupyter,sidecar/mcp,sidecar/wrappers,sidecar/sandbox,sidecar/store,sidecar/record,sidecar/changes"
   "sidecar/gate"
   "sidecar/tools,sidecar/packages,sidecar/egress"
-  "sidecar/session"
+  "sidecar/session,sidecar/checks"
   "sidecar/service"
   "sidecar/daemon"
   "sidecar/agent"

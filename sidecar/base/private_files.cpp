@@ -38,6 +38,13 @@ void make_private_directory(const std::string& path) {
     }
 }
 
+void write_new_file(const std::string& path, std::string_view bytes) {
+    const UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+    if (!file.valid() || !write_all(file.get(), bytes)) {
+        throw system_error(ErrorCode::store_failed, fmt::format("cannot write {}", path), errno);
+    }
+}
+
 std::optional<std::string> read_private_file(const std::string& path, std::size_t max_bytes) {
     const UniqueFd file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
     if (!file.valid() && errno == ENOENT) {

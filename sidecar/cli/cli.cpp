@@ -70,7 +70,7 @@ int main(int argc, char** argv) {
     app.require_subcommand(1);
     Invocation invocation;
     invocation.program = program_to_call(argv[0]);
-    for (const auto add_command : {add_run,     add_generate, add_call,   add_login,   add_logout,
+    for (const auto add_command : {add_run, add_check, add_runtimes, add_generate, add_call,   add_login,   add_logout,
                                    add_install, add_kernels,  add_record, add_events,  add_policy,
                                    add_secret,  add_changes,  add_undo,   add_verify,  add_doctor,
                                    add_sandbox, add_demo,     add_mcp,    add_connect, add_status,

@@ -28,6 +28,8 @@ void add_status(CLI::App& app, Invocation& invocation);
 void add_stop(CLI::App& app, Invocation& invocation);
 void add_serve(CLI::App& app, Invocation& invocation);
 void add_workspace_sidecar(CLI::App& app, Invocation& invocation);
+void add_check(CLI::App& app, Invocation& invocation);
+void add_runtimes(CLI::App& app, Invocation& invocation);
 void add_run(CLI::App& app, Invocation& invocation);
 void add_generate(CLI::App& app, Invocation& invocation);
 void add_call(CLI::App& app, Invocation& invocation);

@@ -1,23 +1,20 @@
 // `cellgate run FILE`: the cells of a file, one after the other, with output as it comes and questions at the terminal.
 
 #include "artifacts.hpp"
-#include "base/encoding.hpp"
 #include "base/escape_unprintable.hpp"
-#include "base/files.hpp"
+#include "base/encoding.hpp"
 #include "base/names.hpp"
 #include "base/shell_words.hpp"
 #include "base/sync.hpp"
-#include "cells.hpp"
 #include "commands.hpp"
-#include "file_language.hpp"
 #include "gate/connection_rule.hpp"
 #include "protocol/messages/changes.hpp"
 #include "protocol/messages/sessions.hpp"
 #include "sandbox_options.hpp"
 #include "sidecar_arguments.hpp"
+#include "source_file.hpp"
 #include "terminal_client.hpp"
 
-#include <cerrno>
 #include <csignal>
 #include <filesystem>
 #include <map>
@@ -30,6 +27,7 @@ struct RunArguments {
     SidecarArguments sidecar;
     std::string file;
     std::string kernel;
+    std::string profile; // empty: none, or the default
     bool no_sandbox = false;
     std::string launcher; // empty: the default
     SandboxOptions sandbox;
@@ -49,48 +47,6 @@ struct FileRun {
     std::string executing;
     bool interrupted = false;
 };
-
-// Python reads files so: as UTF-8, after the mark that some editors put before it.
-std::string text_of_file(const std::string& path) {
-    std::optional<std::string> text = read_file(path);
-    if (!text) {
-        throw system_error(ErrorCode::config_invalid, fmt::format("cannot read {}", path), errno);
-    }
-    constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
-    if (text->starts_with(byte_order_mark)) {
-        text->erase(0, byte_order_mark.size());
-    }
-    if (!is_utf8(*text)) {
-        throw Error(
-            ErrorCode::config_invalid, fmt::format("expected text in UTF-8 in {}", path),
-            fmt::format("Convert it, say from Latin-1: iconv -f LATIN1 -t UTF-8 -- {} > NEW_FILE", shell_word(path)));
-    }
-    return std::move(*text);
-}
-
-// A notebook without a language is Python's, as notebooks were at first.
-void read_cells(FileRun& run) {
-    const std::string& path = run.arguments.file;
-    const std::string text = text_of_file(path);
-    if (path.ends_with(".ipynb")) {
-        run.cells = cells_of_notebook(text);
-        run.language = language_of_notebook(text).value_or("python");
-    } else {
-        run.cells = split_cells(text);
-        run.language = language_of_file(path).value_or("");
-    }
-}
-
-// Refuses a file of which no language is known: Python would run its text as its own. With --kernel the user chose.
-int refuse_language(const std::string& file) {
-    fmt::print(
-        stderr,
-        "cellgate: expected a notebook (.ipynb), or a file whose ending names its language (.py, .ts, .js, .sh, "
-        ".r, …), found {}\n"
-        "  To run it in a kernel of your choice: cellgate run --kernel NAME {}. `cellgate kernels` lists them.\n",
-        escape_unprintable(file), escape_unprintable(shell_word(file)));
-    return 2;
-}
 
 void explain_result(const protocol::ExecuteResult& result, std::size_t cell, OutputPrinter& printer) {
     constexpr const char* words[] = {"ok",
@@ -185,6 +141,9 @@ Task<std::string> session_of(FileRun* run, std::string language, TerminalClient&
         create.kernel = choice;
     }
     create.sandbox = sandbox_choice(run->arguments);
+    if (!run->arguments.profile.empty()) {
+        create.profile = run->arguments.profile;
+    }
     const protocol::SessionInfo session = co_await client.sidecar().call<protocol::SessionCreate>(std::move(create));
     if (run->arguments.no_sandbox) {
         client.printer().note("cellgate: no sandbox: the code can do everything that you can");
@@ -262,9 +221,13 @@ Task<void> run_file(async::Loop* loop, FileRun* run, TerminalClient& client) {
 int run(const RunArguments& arguments) {
     FileRun file_run;
     file_run.arguments = arguments;
-    read_cells(file_run);
+    SourceFile source = read_source_file(arguments.file);
+    file_run.cells = std::move(source.cells);
+    file_run.language = std::move(source.language);
     if (file_run.language.empty() && arguments.kernel.empty()) {
-        return refuse_language(arguments.file);
+        throw unknown_language(arguments.file, fmt::format("To run it in a kernel of your choice: cellgate run --kernel "
+                                                           "NAME {}. `cellgate kernels` lists them.",
+                                                           escape_unprintable(shell_word(arguments.file))));
     }
     if (!arguments.save.empty()) {
         file_run.artifacts.emplace(arguments.save, arguments.sidecar.workspace);
@@ -295,6 +258,10 @@ void add_run(CLI::App& app, Invocation& invocation) {
                      "A kernelspec's name or the path of a Python interpreter; see `cellgate "
                      "kernels`")
         ->type_name("NAME|PATH");
+    command
+        ->add_option("--profile", arguments->profile,
+                     "What the code may import, its limits and hosts: see `cellgate runtimes`")
+        ->type_name("NAME");
     command->add_option("--timeout", arguments->timeout, "Seconds for each cell; waiting for an answer does not count")
         ->check([](const std::string& text) {
             double seconds = 0;

@@ -10,8 +10,10 @@
 #include "idle_tracker.hpp"
 #include "packages/installs.hpp"
 #include "protocol/messages/secrets.hpp"
+#include "profiles.hpp"
 #include "result_review.hpp"
 #include "secret_record.hpp"
+#include "session_checks.hpp"
 #include "session_table.hpp"
 #include "store/secrets.hpp"
 #include "trusted_servers.hpp"
@@ -42,11 +44,14 @@ struct SidecarServices {
     KnownSecrets& known_secrets;
     SecretRecord& secret_record;
     SessionSecrets& session_secrets;
+    const Profiles& profiles;
+    SessionChecks& checks;
 };
 
 void add_lifecycle_handlers(SidecarServices& sidecar, Client& client);
 void add_session_handlers(SidecarServices& sidecar, Client& client);
 void add_kernel_handlers(SidecarServices& sidecar, Client& client);
+void add_check_handlers(SidecarServices& sidecar, Client& client);
 void add_execution_handlers(SidecarServices& sidecar, Client& client);
 void add_gate_handlers(SidecarServices& sidecar, Client& client);
 void add_tool_handlers(SidecarServices& sidecar, Client& client);

@@ -39,6 +39,9 @@ struct Executions {
         if (params.execution_id) {
             sidecar.sessions.require_new_execution(*params.execution_id);
         }
+        if (sidecar.checks.is_strict(*session)) {
+            co_await sidecar.checks.require_allowed(session, params.code);
+        }
         const std::shared_ptr<session::Execution> execution =
             session->enqueue(std::move(params), client.id, client.agent);
         bool cancelled = false;

@@ -95,12 +95,26 @@ struct Sessions {
             options.settings = co_await read_settings(sidecar.loop, std::move(file));
         }
         options.limits = params.limits.value_or(options.limits);
+        take_profile(options, params.profile);
         if (client.role != protocol::Role::user) {
             options.limits = sidecar.agent_limits.limits_of(options.limits);
         }
         Progress progress(client.peer, params.work_done_token, "Starting the kernel");
         const std::shared_ptr<session::Session> session = co_await sidecar.sessions.create(std::move(options));
         co_return session->info();
+    }
+
+    void take_profile(session::SessionOptions& options, const std::optional<std::string>& name) const {
+        const protocol::Profile* profile = sidecar.profiles.of_session(name);
+        if (profile == nullptr) {
+            return;
+        }
+        if (client.role != protocol::Role::user && !profile->domains.empty()) {
+            client.refuse(fmt::format("the profile {} opens hosts: a user can choose it", profile->name));
+        }
+        options.profile = profile->name;
+        options.domains = profile->domains;
+        fill_missing(options.limits, profile->limits.value_or(protocol::Limits{}));
     }
 
     Task<protocol::SessionListResult> list(Empty) {

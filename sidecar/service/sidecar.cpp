@@ -120,6 +120,9 @@ struct Sidecar::Impl {
     SessionEvents events;
     session::SessionServices session_services;
     SessionTable sessions;
+    Profiles profiles;
+    checks::CodeChecks code_checks;
+    SessionChecks session_checks;
     SidecarServices services;
     std::shared_ptr<Trace> trace;
     bool warm = false;
@@ -167,11 +170,13 @@ Sidecar::Impl::Impl(async::Loop& loop_, SidecarOptions options)
       events(clients, idle_tracker, ledger.get(), activity, changes, stats, review, session_secrets),
       session_services{loop,        loop.clock(), gate,  registry.dispatcher(), *network,       events,
                        directories, journals,     turns, known_secrets,         workspace.path, workspace.environment},
-      sessions(session_services, workspace, events),
+      sessions(session_services, workspace, events), profiles(directories.config + "/profiles.json"),
+      code_checks(loop, directories, workspace.path, workspace.environment),
+      session_checks(code_checks, sessions, profiles),
       services{
           loop,         workspace, agent_limits, outlives_clients, sessions,        journals,      crash_recovery,
           idle_tracker, gate,      elicitations, registry,         trusted_servers, installs,      activity,
-          changes,      stats,     review,       secrets,          known_secrets,   secret_record, session_secrets} {
+          changes,      stats,     review,       secrets,          known_secrets,   secret_record, session_secrets, profiles, session_checks} {
     session_services.request_secret = std::bind_front(&Impl::secret_for_session, this);
     if (options.trace_file) {
         trace = std::make_shared<Trace>(loop.clock(), *options.trace_file,
@@ -191,6 +196,7 @@ void Sidecar::Impl::add_handlers(Client& client) {
     add_lifecycle_handlers(services, client);
     add_session_handlers(services, client);
     add_kernel_handlers(services, client);
+    add_check_handlers(services, client);
     add_execution_handlers(services, client);
     add_gate_handlers(services, client);
     add_tool_handlers(services, client);

@@ -4,10 +4,12 @@
 #include "base/files.hpp"
 #include "base/log.hpp"
 #include "base/names.hpp"
+#include "base/private_files.hpp"
 #include "base/sync.hpp"
 #include "egress/allowed_hosts.hpp"
 #include "egress/settings_rules.hpp"
 #include "egress/trusted_certificates.hpp"
+#include "gate/connection_rule.hpp"
 #include "gate/injected_secrets.hpp"
 #include "kernel_selection.hpp"
 #include "notes.hpp"
@@ -30,13 +32,6 @@ constexpr Duration max_silence = std::chrono::seconds(10); // of a kernel that s
 // The files in a kernel's directory.
 constexpr std::string_view channel_socket = "tools.sock";
 constexpr std::string_view proxy_socket = "net.sock";
-
-void write_new_file(const std::string& path, std::string_view text) {
-    const UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-    if (!file.valid() || !write_all(file.get(), text)) {
-        throw system_error(ErrorCode::store_failed, fmt::format("cannot write {}", path), errno);
-    }
-}
 
 // Of the kernelspec and the session.
 Environment given_environment(const jupyter::KernelChoice& choice, const SessionOptions& options) {
@@ -124,7 +119,11 @@ Task<void> KernelInstance::launch(jupyter::KernelChoice choice) {
         authority_made_.set();
     }
 
-    services.gate.set_session_rules(options.id, egress::rules_of(options.settings.get()));
+    std::vector<protocol::RuleSpec> rules = egress::rules_of(options.settings.get());
+    for (const std::string& domain : options.domains) {
+        rules.push_back(gate::connection_rule(protocol::Effect::allow, domain));
+    }
+    services.gate.set_session_rules(options.id, std::move(rules));
     profile = make_profile(choice, std::move(start.packages));
     if (choice.tcp_only) {
         profile.kernel_sockets = connection.socket_prefix;

@@ -114,6 +114,7 @@ protocol::SessionInfo Session::info() const {
         info.limits = options_.limits;
     }
     info.created_at = to_rfc3339(created_at_);
+    info.profile = options_.profile;
     info.agent = gate::name_of(options_.agent);
     return info;
 }

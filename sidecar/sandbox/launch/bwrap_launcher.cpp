@@ -215,6 +215,13 @@ Launch wrap_build(async::Command command, const BuildProfile& profile, const Env
             plan.read_only(path);
         }
     }
+    if (profile.shows_workspace) {
+        refuse_if_private(workspace, "the workspace", places);
+        plan.read_only(workspace);
+    }
+    if (!profile.packages.empty()) {
+        plan.read_only(canonical_path(profile.packages, "the folder of installed packages", links));
+    }
     if (!profile.directory.empty()) {
         const std::string directory = canonical_path(profile.directory, "the build's directory", not_shown);
         check_private(directory, "the build's directory");

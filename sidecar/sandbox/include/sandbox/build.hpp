@@ -1,6 +1,6 @@
 #pragma once
 // `wrap_build` makes the sandbox for a program that makes files, such as pip. The program sees the system and the paths
-// of its profile; no workspace, no home, no secret. It writes one directory, and scratch space that is removed at its
+// of its profile; no workspace unless that says so, no home, no secret. It writes one directory, and scratch space that is removed at its
 // end. It may be given the machine's network: then it reaches whatever a program of yours would reach by TCP and UDP,
 // and no unix socket. The other layers are those of a kernel's sandbox; when one is not available, the start is
 // refused.
@@ -22,6 +22,8 @@ enum class Network {
 struct BuildProfile {
     std::string directory;              // 0700 and ours: read-write at `build_place`; empty: nothing is written
     std::string workspace;              // shown is only what `read_only` names of it: a virtual environment
+    bool shows_workspace = false;       // all of it, read-only
+    std::string packages;               // as in a kernel's Profile
     std::vector<std::string> read_only; // interpreter prefixes, certificates
     std::vector<std::string> hidden;    // as in a kernel's Profile
     Network network = Network::none;

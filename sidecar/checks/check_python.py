@@ -1,0 +1,608 @@
+"""Looks at Python code without running it: syntax, imports, patterns that reach further than they look; types by Pyright.
+
+Nothing of the code is imported: modules are found, and the source of those that it imports is read.
+"""
+
+import ast
+import importlib.machinery
+import os
+import re
+import sys
+
+from findings import MAX_FINDINGS, Programs, code_points, one_line
+
+# rule -> severity where a profile says what is offered, and without one. None: it is not mentioned.
+SEVERITIES = {
+    "syntax": ("error", "error"),
+    "syntax.tabs": ("error", "error"),
+    "source.encoding": ("error", "error"),
+    "syntax.too_deep": ("error", "error"),
+    "import.not_allowed": ("error", None),
+    "import.not_found": ("error", "warning"),
+    "import.relative": ("error", "warning"),
+    "name.not_imported": ("warning", "warning"),
+    "module.pivot": ("error", "warning"),
+    "attr.dunder": ("error", "warning"),
+    "attr.frame": ("error", "warning"),
+    "attr.exc_obj": ("warning", None),
+    "builtin.forbidden": ("error", "warning"),
+    "eval.indirect": ("error", "warning"),
+    "format.traversal": ("error", "warning"),
+    "name.guard": ("error", "warning"),
+    "data.unsafe_load": ("error", "warning"),
+    "process.shell": ("error", "info"),
+    "io.in_allowed_module": ("warning", None),
+    "io.open": ("warning", None),
+    "ipython.shell": ("error", None),
+    "ipython.magic": ("warning", None),
+}
+
+# Attributes that lead from any object to all others. __name__, __doc__, __init__ and their like do not.
+DUNDERS = frozenset(
+    "__base__ __bases__ __mro__ __subclasses__ __globals__ __builtins__ __code__ __closure__ __func__ __self__ __import__ "
+    "__loader__ __spec__ __reduce__ __reduce_ex__ __getattribute__ __subclasshook__ __init_subclass__ __build_class__ "
+    "__objclass__ __wrapped__ __traceback__ mro".split())
+# Harmless by itself (self.__class__.__name__), but not as a text that is looked up.
+LOOKED_UP = DUNDERS | {"__class__", "__dict__", "__init__"}
+FRAMES = frozenset(
+    "gi_frame gi_code gi_yieldfrom cr_frame cr_code cr_await ag_frame ag_code ag_await f_back f_globals f_locals f_builtins f_code "
+    "tb_frame tb_next".split())
+BUILTINS = frozenset("eval exec compile __import__ breakpoint".split())
+# Those that only a program without a profile has.
+NAMESPACES = frozenset("globals locals vars".split())
+GUARDS = frozenset(
+    "_getattr_ _getitem_ _getiter_ _iter_unpack_sequence_ _unpack_sequence_ _write_ _print_ _print _inplacevar_ _apply_ "
+    "__builtins__ __build_class__ __metaclass__ __import__".split())
+INDIRECT = frozenset(
+    "typing.get_type_hints inspect.get_annotations timeit.timeit timeit.repeat timeit.Timer profile.run cProfile.run pdb.run "
+    "pdb.runeval trace.Trace runpy.run_path runpy.run_module code.interact code.InteractiveInterpreter "
+    "code.InteractiveConsole types.FunctionType types.CodeType types.LambdaType doctest.testmod bdb.Bdb "
+    "importlib.import_module importlib.reload".split())
+LOADERS = frozenset(
+    "pickle.load pickle.loads pickle.Unpickler marshal.load marshal.loads shelve.open dill.loads joblib.load "
+    "yaml.load yaml.unsafe_load yaml.full_load".split())
+SHELLS = frozenset("os.system os.popen subprocess.getoutput subprocess.getstatusoutput pty.spawn".split())
+READERS = frozenset(
+    "configparser.ConfigParser.read configparser.RawConfigParser.read xml.etree.ElementTree.parse "
+    "xml.etree.ElementTree.iterparse xml.etree.ElementTree.ElementTree io.open io.FileIO codecs.open zipfile.ZipFile "
+    "tarfile.open gzip.open bz2.open lzma.open fileinput.input logging.FileHandler".split())
+# Modules that reach the system: what another module happens to have imported must not hand them out.
+SYSTEM = frozenset(
+    "os sys subprocess ctypes importlib builtins shutil socket pty signal multiprocessing threading _thread inspect io "
+    "pathlib tempfile posix platform codecs warnings copyreg _imp imp runpy code gc types".split())
+LOOKUPS = frozenset("getattr setattr delattr hasattr operator.attrgetter operator.methodcaller".split())
+# Names that are nearly always a module, and what imports them.
+USUAL = {"np": "import numpy as np", "pd": "import pandas as pd", "plt": "import matplotlib.pyplot as plt",
+         "sns": "import seaborn as sns", "tf": "import tensorflow as tf"}
+USUAL_MODULES = frozenset(
+    "argparse array asyncio base64 bisect calendar collections configparser contextlib copy csv dataclasses datetime decimal "
+    "difflib enum fnmatch fractions functools glob gzip hashlib heapq html io itertools json logging math mimetypes os pathlib "
+    "pickle platform pprint random re secrets shutil socket sqlite3 statistics string struct subprocess sys tempfile textwrap "
+    "threading time traceback typing unicodedata urllib uuid zipfile".split())
+
+SHELL_CELLS = frozenset("bash sh script system sx perl ruby".split())
+OTHER_CELLS = frozenset("html javascript js latex markdown svg writefile".split())
+SHELL_MAGICS = frozenset("system sx sc bash sh cd env pip conda mamba".split())
+MAGIC = re.compile(r"^(\s*)(?:([A-Za-z_][\w.,\s\[\]]*=)\s*)?([%!])(.*)$")
+HELP = re.compile(r"^\s*\??\??[A-Za-z_][\w.]*\?{1,2}\s*$|^\s*\?{1,2}[A-Za-z_]")
+COOKIE = re.compile(r"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
+TRAVERSAL = re.compile(r"\{[^{}]*(?:\.|\[)\s*(?:__\w+__|%s)" % "|".join(sorted(FRAMES)))
+
+
+class Report:
+    """Findings, at places of the code."""
+
+    def __init__(self, code, restricted):
+        self.findings = []
+        self._lines = code.split("\n")
+        self._restricted = restricted
+
+    def add(self, rule, message, place, **more):
+        severity = SEVERITIES[rule][0 if self._restricted else 1]
+        if severity is None or len(self.findings) >= MAX_FINDINGS:
+            return
+        line, column, end_line, end_column = place
+        self.findings.append({"line": line, "column": column, "endLine": end_line, "endColumn": end_column,
+                              "severity": severity, "rule": rule, "message": message, **more})
+
+    def at(self, node, rule, message, **more):
+        self.add(rule, message, self.place(node), **more)
+
+    def place(self, node):
+        first = node.lineno - 1
+        last = (node.end_lineno or node.lineno) - 1
+        return first, self._points(first, node.col_offset), last, self._points(last, node.end_col_offset or 0)
+
+    def whole_line(self, number):
+        number = max(0, min(number, len(self._lines) - 1))
+        return number, 0, number, len(self._lines[number])
+
+    def _points(self, line, offset):
+        """Code points in the first `offset` bytes of a line."""
+        text = self._lines[line] if line < len(self._lines) else ""
+        return len(text.encode()[:offset].decode(errors="ignore"))
+
+
+def without_ipython(code, report):
+    """The code with magics, shell lines and questions as statements that do nothing, or None: it is not Python at all."""
+    lines = code.split("\n")
+    first = next((i for i, line in enumerate(lines) if line.strip()), None)
+    if first is not None and lines[first].startswith("%%"):
+        name = (lines[first][2:].split() or [""])[0]
+        if name in SHELL_CELLS or lines[first].startswith("%%!"):
+            report.add("ipython.shell", "the cell runs in a shell", report.whole_line(first))
+            return None
+        if name in OTHER_CELLS:
+            return None
+        lines[first] = ""
+    for number, line in enumerate(lines):
+        magic = MAGIC.match(line)
+        if magic:
+            lines[number] = _statement(magic, number, report)
+        elif HELP.match(line):
+            lines[number] = ""
+    return "\n".join(lines)
+
+
+def _statement(magic, number, report):
+    indent, target, kind, rest = magic.groups()
+    name = (rest.strip("!%").split() or [""])[0]
+    if kind == "!" or name in SHELL_MAGICS:
+        report.add("ipython.shell", "the line runs in a shell", report.whole_line(number))
+    else:
+        report.add("ipython.magic", "the line is a magic, which is not looked at", report.whole_line(number))
+    return indent + (target + " None" if target else "pass")
+
+
+def parse(code, report):
+    """(tree, the code that was parsed), or (None, None)."""
+    for number, line in enumerate(code.split("\n")[:2]):
+        cookie = COOKIE.match(line)
+        if cookie and cookie.group(1).lower().replace("_", "-") not in ("utf-8", "utf8", "ascii", "us-ascii"):
+            report.add("source.encoding", "the code says that it is %s: what is read here is not what would run"
+                       % cookie.group(1), report.whole_line(number))
+    scratch = Report(code, False)
+    tree = _tree(code, scratch)
+    if tree is None:
+        plain = without_ipython(code, report)
+        if plain is None:
+            return None, None
+        if plain != code:
+            code, scratch = plain, Report(code, False)
+            tree = _tree(code, scratch)
+    for each in scratch.findings:
+        report.findings.append(each)
+    return tree, code if tree is not None else None
+
+
+def _tree(code, report):
+    try:
+        return ast.parse(code)
+    except TabError as error:
+        fixed = "\n".join(_expanded(line) for line in code.split("\n"))
+        end = report.whole_line(code.count("\n"))
+        report.add("syntax.tabs", "tabs and spaces are mixed in the indentation", report.whole_line((error.lineno or 1) - 1),
+                   edits=[{"line": 0, "column": 0, "endLine": end[2], "endColumn": end[3], "newText": fixed}])
+    except SyntaxError as error:
+        _add_syntax_error(error, code, report)
+    except (RecursionError, MemoryError):
+        report.add("syntax.too_deep", "the code is nested too deeply to be read", report.whole_line(0))
+    except ValueError as error:  # a null byte, or a lone surrogate
+        report.add("syntax", str(error), report.whole_line(0))
+    return None
+
+
+def _add_syntax_error(error, code, report):
+    line = (error.lineno or 1) - 1
+    column = max(0, (error.offset or 1) - 1)
+    end_line = (getattr(error, "end_lineno", None) or line + 1) - 1
+    end_column = (getattr(error, "end_offset", None) or column + 2) - 1
+    if (end_line, end_column) <= (line, column):
+        end_line, end_column = line, column + 1
+    rule = "syntax.too_deep" if "too many nested" in str(error.msg) else "syntax"
+    more = {}
+    if "expected ':'" in str(error.msg):
+        more["edits"] = [{"line": line, "column": column, "endLine": line, "endColumn": column, "newText": ":"}]
+    report.add(rule, str(error.msg), (line, column, end_line, end_column), **more)
+
+
+def _expanded(line):
+    body = line.lstrip(" \t")
+    return line[:len(line) - len(body)].expandtabs(8) + body
+
+
+class Modules:
+    """What can be imported; nothing is."""
+
+    def __init__(self, paths, offered):
+        self._path = paths + sys.path
+        self._offered = offered
+        self._specs = {}
+        self._handed_out = {}
+
+    def offers(self, name):
+        return self._offered is None or any(name == each or name.startswith(each + ".") for each in self._offered)
+
+    def may_pass(self, name):
+        """Whether a part of `name` is offered: `import urllib` for urllib.parse."""
+        return self.offers(name) or any(each.startswith(name + ".") for each in self._offered)
+
+    def missing(self, name):
+        """The shortest part of a dotted name that is not there, or None."""
+        path = self._path
+        parts = name.split(".")
+        for count in range(1, len(parts) + 1):
+            part = ".".join(parts[:count])
+            spec = self._find(part, path)
+            if spec is None:
+                return part
+            if spec is True or spec.submodule_search_locations is None:
+                return None if count == len(parts) or spec is True else ".".join(parts[:count + 1])
+            path = list(spec.submodule_search_locations)
+        return None
+
+    def _find(self, name, path):
+        if name not in self._specs:
+            try:
+                if name in sys.builtin_module_names or name == "__main__":
+                    self._specs[name] = True
+                else:
+                    found = importlib.machinery.PathFinder.find_spec(name, path)
+                    self._specs[name] = found or importlib.machinery.FrozenImporter.find_spec(name)
+            except (ImportError, ValueError, OSError):
+                self._specs[name] = None
+        return self._specs[name]
+
+    def handed_out(self, module, attribute):
+        """The system's module that `module` has imported under that name, or None."""
+        if module in ("os", "mcptools") or self.missing(module):
+            return None
+        if module not in self._handed_out:
+            self._handed_out[module] = self._imports_of(module)
+        return self._handed_out[module].get(attribute)
+
+    def _imports_of(self, module):
+        spec = self._specs.get(module)
+        origin = getattr(spec, "origin", None)
+        found = {}
+        if not origin or not origin.endswith(".py") or os.path.getsize(origin) > 1 << 20:
+            return found
+        try:
+            with open(origin, "rb") as file:
+                tree = ast.parse(file.read())
+        except (OSError, SyntaxError, ValueError, RecursionError):
+            return found
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                for alias in node.names:
+                    target = alias.name if alias.asname else alias.name.split(".")[0]
+                    if target.split(".")[0] in SYSTEM or target.startswith("_"):
+                        found[alias.asname or target] = target
+        return found
+
+
+class Names:
+    """What the code's names stand for: modules, and what was imported from them."""
+
+    def __init__(self, trees):
+        self.origins = {}  # name -> "json", "os.path.join"
+        self.bound = set()
+        for tree in trees:
+            for node in ast.walk(tree):
+                self._read(node)
+
+    def _read(self, node):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                name = alias.asname or alias.name.split(".")[0]
+                self.origins[name] = alias.name if alias.asname else name
+                self.bound.add(name)
+        elif isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                self.origins[alias.asname or alias.name] = "%s.%s" % (node.module or "", alias.name)
+                self.bound.add(alias.asname or alias.name)
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            self.bound.add(node.name)
+        elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            self.bound.add(node.id)
+        elif isinstance(node, ast.arg):
+            self.bound.add(node.arg)
+        elif isinstance(node, ast.ExceptHandler) and node.name:
+            self.bound.add(node.name)
+        elif isinstance(node, (ast.MatchAs, ast.MatchStar)) and node.name:
+            self.bound.add(node.name)
+
+    def dotted(self, node):
+        """What an expression names, from its origin: "os.system". Instances are named by their class."""
+        parts = []
+        while True:
+            if isinstance(node, ast.Attribute):
+                parts.append(node.attr)
+                node = node.value
+            elif isinstance(node, ast.Call):
+                node = node.func
+            elif isinstance(node, ast.Name):
+                return ".".join([self.origins.get(node.id, node.id)] + parts[::-1])
+            else:
+                return ""
+
+
+def folded(node):
+    """The text of a constant expression, or None."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        left, right = folded(node.left), folded(node.right)
+        return None if left is None or right is None else left + right
+    if isinstance(node, ast.JoinedStr):
+        parts = [folded(part.value if isinstance(part, ast.FormattedValue) else part) for part in node.values]
+        return None if None in parts else "".join(parts)
+    if (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "join"
+            and len(node.args) == 1 and isinstance(node.args[0], (ast.List, ast.Tuple))):
+        separator, parts = folded(node.func.value), [folded(each) for each in node.args[0].elts]
+        return None if separator is None or None in parts else separator.join(parts)
+    return None
+
+
+class Patterns:
+    """The rules about single nodes. One method for each kind of node."""
+
+    def __init__(self, report, modules, names, tree):
+        self.report = report
+        self.modules = modules
+        self.names = names
+        self.restricted = modules._offered is not None
+        self.formats = any(isinstance(node, ast.Attribute) and node.attr in ("format", "format_map", "vformat", "Formatter")
+                           for node in ast.walk(tree))
+        self.classes = {}  # variable -> class it was made from
+        self.optional = {id(node) for each in ast.walk(tree) if isinstance(each, ast.Try) and each.handlers
+                         for statement in each.body for node in ast.walk(statement)}
+        self.caught = {node.name for node in ast.walk(tree) if isinstance(node, ast.ExceptHandler) and node.name}
+
+    def check(self, tree):
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+                made = self.names.dotted(node.value.func)
+                for target in node.targets:
+                    if isinstance(target, ast.Name):
+                        self.classes[target.id] = made
+        for node in ast.walk(tree):
+            look = getattr(self, "on_" + type(node).__name__, None)
+            if look:
+                look(node)
+
+    def on_Import(self, node):
+        for alias in node.names:
+            self._import(node, alias.name, alias.asname is None)
+
+    def on_ImportFrom(self, node):
+        if node.level:
+            self.report.at(node, "import.relative", "a cell belongs to no package: nothing is relative to it")
+            return
+        if not self._import(node, node.module, False):
+            return
+        for alias in node.names:
+            below = "%s.%s" % (node.module, alias.name)
+            target = self.modules.handed_out(node.module, alias.name)
+            if alias.name in DUNDERS:
+                self._dunder(node, alias.name)
+            elif target and self.modules.missing(below):
+                self._pivot(node, node.module, alias.name, target)
+            elif below in SHELLS | LOADERS | INDIRECT:
+                self._called(node, below)
+
+    def _import(self, node, name, binds_top):
+        top = name.split(".")[0]
+        missing = self.modules.missing(name)
+        if self.restricted and not self.modules.offers(name) and not (binds_top and self.modules.may_pass(name)):
+            self.report.at(node, "import.not_allowed", "the profile does not offer %s" % name)
+            return False
+        if missing and id(node) not in self.optional:
+            hint = "generate the wrappers of that server" if top == "mcptools" else None
+            more = {} if top == "mcptools" or missing != top else {"install": [top]}
+            self.report.at(node, "import.not_found", "there is no module %s" % missing + (": " + hint if hint else ""), **more)
+        return not missing
+
+    def on_Attribute(self, node):
+        attribute = node.attr
+        if attribute in DUNDERS:
+            if not (attribute == "__init_subclass__" and _is_super(node.value)):
+                self._dunder(node, attribute)
+        elif attribute in FRAMES:
+            self.report.at(node, "attr.frame", "%s leads to the frames of the program that runs this" % attribute)
+        elif attribute == "obj" and isinstance(node.value, ast.Name) and node.value.id in self.caught:
+            self.report.at(node, "attr.exc_obj", "an exception's obj is the object that was asked")
+        else:
+            self._module_attribute(node)
+
+    def _module_attribute(self, node):
+        owner = self.names.dotted(node.value) if isinstance(node.value, (ast.Name, ast.Attribute)) else ""
+        root = node.value
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        if not (isinstance(root, ast.Name) and root.id in self.names.origins):
+            return
+        whole = "%s.%s" % (owner, node.attr)
+        target = self.modules.handed_out(owner, node.attr)
+        if whole == "sys.modules":
+            self.report.at(node, "module.pivot", "sys.modules hands out every module")
+        elif target and self.modules.missing(whole):
+            self._pivot(node, owner, node.attr, target)
+
+    def _pivot(self, node, module, name, target):
+        if not self.restricted and not (target.split(".")[0] in SYSTEM):
+            return
+        if not self.restricted or not self.modules.offers(target):
+            self.report.at(node, "module.pivot", "%s.%s is the module %s" % (module, name, target))
+
+    def _dunder(self, node, name):
+        self.report.at(node, "attr.dunder", "%s leads from here to every object of the program" % name)
+
+    def on_Name(self, node):
+        name = node.id
+        if name in GUARDS and not isinstance(node.ctx, ast.Load):
+            self.report.at(node, "name.guard", "%s has a meaning of its own for programs that restrict code" % name)
+        elif isinstance(node.ctx, ast.Load) and name not in self.names.bound:
+            if name in BUILTINS or (self.restricted and name in NAMESPACES):
+                self.report.at(node, "builtin.forbidden", "%s() runs text as code, or reaches what code can run" % name)
+            elif name in ("__builtins__", "__loader__", "__spec__", "__build_class__"):
+                self._dunder(node, name)
+            elif name == "get_ipython":
+                self.report.at(node, "ipython.shell", "get_ipython() can run a shell")
+
+    def on_arg(self, node):
+        if node.arg in GUARDS:
+            self.report.at(node, "name.guard", "%s has a meaning of its own for programs that restrict code" % node.arg)
+
+    def on_FunctionDef(self, node):
+        if node.name in GUARDS:
+            self.report.at(node, "name.guard", "%s has a meaning of its own for programs that restrict code" % node.name)
+
+    on_AsyncFunctionDef = on_FunctionDef
+    on_ClassDef = on_FunctionDef
+
+    def on_MatchClass(self, node):
+        for name in node.kwd_attrs:
+            if name in LOOKED_UP or name in FRAMES:
+                self._dunder(node, name)
+
+    def on_Subscript(self, node):
+        text = folded(node.slice)
+        if text in LOOKED_UP - {"__init__"} | {"eval", "exec"} and self._is_namespace(node.value):
+            self._dunder(node, text)
+
+    def _is_namespace(self, node):
+        return (isinstance(node, ast.Attribute) and node.attr == "__dict__") or (
+            isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in NAMESPACES)
+
+    def on_Constant(self, node):
+        if self.formats and isinstance(node.value, str):
+            self._format(node, node.value)
+
+    def on_BinOp(self, node):
+        text = folded(node)
+        if self.formats and text:
+            self._format(node, text)
+
+    def _format(self, node, text):
+        if TRAVERSAL.search(text):
+            self.report.at(node, "format.traversal", "format() looks up attributes that the text names")
+
+    def on_Call(self, node):
+        name = self.names.dotted(node.func)
+        self._called(node, name)
+        if name in LOOKUPS:
+            for argument in node.args:
+                text = folded(argument) or ""
+                for part in text.split("."):
+                    if part in LOOKED_UP or part in FRAMES:
+                        self._dunder(node, part)
+        if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
+            made = self.classes.get(node.func.value.id)
+            if made:
+                self._called(node, "%s.%s" % (made, node.func.attr))
+        if isinstance(node.func, ast.Name) and node.func.id == "open" and "open" not in self.names.bound:
+            self.report.at(node, "io.open", "the code opens a file")
+
+    def _called(self, node, name):
+        if name in INDIRECT:
+            self.report.at(node, "eval.indirect", "%s runs text as code, or brings in a module by its text" % name)
+        elif name in LOADERS and not _safe_loader(node):
+            self.report.at(node, "data.unsafe_load", "%s can run code that the data holds" % name)
+        elif name in SHELLS or (name.startswith("subprocess.") and _has_shell(node)):
+            self.report.at(node, "process.shell", "%s runs a shell" % name)
+        elif name in READERS:
+            self.report.at(node, "io.in_allowed_module", "%s opens a file by its path" % name)
+
+
+def _is_super(node):
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super"
+
+
+def _has_shell(node):
+    return isinstance(node, ast.Call) and any(
+        word.arg == "shell" and not (isinstance(word.value, ast.Constant) and not word.value.value) for word in node.keywords)
+
+
+def _safe_loader(node):
+    if not isinstance(node, ast.Call):
+        return False
+    values = [word.value for word in node.keywords] + node.args[1:]
+    return any(isinstance(each, (ast.Name, ast.Attribute)) and "Safe" in (getattr(each, "attr", "") or getattr(each, "id", ""))
+               for each in values)
+
+
+def add_missing_imports(tree, report, modules, names):
+    """Names that are used as a module and never bound: the line that would import them."""
+    first = next((node.lineno - 1 for node in tree.body if not _is_preamble(node)), 0)
+    seen = set()
+    for node in ast.walk(tree):
+        if not (isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)):
+            continue
+        name = node.value.id
+        if name in names.bound or name in seen or not isinstance(node.value.ctx, ast.Load):
+            continue
+        line = USUAL.get(name) or ("import " + name if name in USUAL_MODULES else None)
+        if line and (modules._offered is None or modules.offers(line.split()[1])):
+            seen.add(name)
+            report.at(node.value, "name.not_imported", "%s is not imported" % name,
+                      edits=[{"line": first, "column": 0, "endLine": first, "endColumn": 0, "newText": line + "\n"}])
+
+
+def _is_preamble(node):
+    return (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)) or (
+        isinstance(node, ast.ImportFrom) and node.module == "__future__")
+
+
+def check(asked, result):
+    """`asked` and `result` as in check.py."""
+    code, modules = asked["code"], asked["modules"]
+    report = Report(code, modules is not None)
+    tree, plain = parse(code, report)
+    earlier = [parse(each, Report(each, False)) for each in asked["context"]]
+    earlier = [(each, text) for each, text in earlier if each is not None]
+    result["checkers"].append("python")
+    if tree is not None:
+        known = Modules(asked["paths"], modules)
+        names = Names([each for each, _ in earlier] + [tree])
+        Patterns(report, known, names, tree).check(tree)
+        add_missing_imports(tree, report, known, names)
+    result["diagnostics"] += report.findings
+    if tree is not None and plain.strip():
+        add_types([text for _, text in earlier], plain, asked, result)
+
+
+# What Pyright finds that is said already, or that a notebook has. What has no rule is about syntax.
+SAID = frozenset("reportMissingImports reportMissingModuleSource reportSelfClsParameterName".split())
+CERTAIN = frozenset("reportCallIssue reportArgumentType reportUndefinedVariable".split())
+OF_IPYTHON = re.compile(r'^"(?:display|get_ipython|In|Out|_+|_i+|_\d+|exit|quit|__file__)" is not defined')
+
+
+def add_types(earlier, plain, asked, result):
+    programs = Programs(asked)
+    if not asked["types"]:
+        return
+    if not programs.has("pyright"):
+        result["missing"].append("pyright, for types: npm install pyright")
+        return
+    before = "".join(text + "\n" for text in earlier)
+    programs.write("cell.py", before + plain)
+    programs.write_json("pyrightconfig.json", {"include": ["cell.py"], "extraPaths": asked["paths"]})
+    printed = programs.run("pyright", "--outputjson", "--pythonpath", sys.executable, "-p", programs.folder)
+    if printed is None:
+        result["missing"].append("pyright, which took too long for this code")
+        return
+    said = {(each["line"], each["column"]) for each in result["diagnostics"] if each["rule"] == "name.not_imported"}
+    lines, first = (before + plain).split("\n"), before.count("\n")
+    result["checkers"].append("pyright")
+    for each in programs.read_json(printed).get("generalDiagnostics", []):
+        start, end, rule = each["range"]["start"], each["range"]["end"], each.get("rule")
+        line, last = start["line"] - first, end["line"] - first
+        if line < 0 or rule is None or rule in SAID or OF_IPYTHON.match(each["message"]):
+            continue
+        column = code_points(lines[start["line"]], start["character"])
+        if (line, column) in said:
+            continue
+        result["diagnostics"].append({
+            "line": line, "column": column, "endLine": last, "endColumn": code_points(lines[end["line"]], end["character"]),
+            "severity": "warning" if rule in CERTAIN else "info", "rule": rule, "message": one_line(each["message"])})

@@ -1,0 +1,245 @@
+#include "checks/code_checks.hpp"
+
+#include "base/escape_unprintable.hpp"
+#include "base/json_codec.hpp"
+#include "base/paths.hpp"
+#include "base/private_files.hpp"
+#include "base/sync.hpp"
+#include "checker_files.hpp"
+#include "jupyter/kernel_choice.hpp"
+#include "jupyter/language_names.hpp"
+#include "packages/packages.hpp"
+#include "sandbox/build_run.hpp"
+#include "store/locked_temp_dir.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <utility>
+
+namespace cellgate::checks {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Duration patience = 30s;
+constexpr std::size_t max_answer_bytes = std::size_t{4} << 20;
+
+// A language with its checkers' programs; "python" is the interpreter.
+struct Checked {
+    std::string_view language;
+    std::array<std::string_view, 2> programs;
+};
+
+constexpr Checked checked_languages[] = {
+    {"python", {"pyright", "node"}},
+    {"typescript", {"deno", ""}},
+    {"javascript", {"deno", ""}},
+    {"bash", {"bash", "shellcheck"}},
+};
+
+const Checked* find_checked(const std::string& language) {
+    const auto* const found = std::find_if(std::begin(checked_languages), std::end(checked_languages),
+                                           [&](const Checked& each) {
+                                               return jupyter::same_language(each.language, language);
+                                           });
+    return found == std::end(checked_languages) ? nullptr : found;
+}
+
+// What check.py reads.
+struct Asked {
+    std::string language;
+    std::string code;
+    bool types = true;
+    std::vector<std::string> context;
+    std::optional<std::vector<std::string>> modules;
+    std::string workspace;
+    std::string packages;
+    std::vector<std::string> npm;
+    std::string folder = sandbox::build_place;
+    std::map<std::string, std::string> programs;
+
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("language", self.language);
+        visit("code", self.code);
+        visit("types", self.types);
+        visit("context", self.context);
+        visit("modules", self.modules);
+        visit("workspace", self.workspace);
+        visit("packages", self.packages);
+        visit("npm", self.npm);
+        visit("folder", self.folder);
+        visit("programs", self.programs);
+    }
+};
+
+// The folders that have to be shown for a program outside the system's folders: those of the link and of its target.
+// What npm installed is the folder `node_modules` around it.
+std::vector<std::string> folders_of_program(const std::string& program) {
+    std::vector<std::string> folders;
+    std::error_code error;
+    const fs::path real = fs::canonical(program, error);
+    for (fs::path each : {fs::path(program), error ? fs::path(program) : real}) {
+        for (fs::path above = each.parent_path(); above != above.root_path(); above = above.parent_path()) {
+            if (above.filename() == "node_modules") {
+                each = above / "x";
+                break;
+            }
+        }
+        const std::string folder = each.parent_path();
+        if (!is_within(folder, "/usr") && std::find(folders.begin(), folders.end(), folder) == folders.end()) {
+            folders.push_back(folder);
+        }
+    }
+    return folders;
+}
+
+protocol::ValidateResult read_answer(const std::string& answer) {
+    protocol::ValidateResult result = from_json<protocol::ValidateResult>(RawJson::parse(answer), "the checker's answer");
+    for (protocol::Diagnostic& each : result.diagnostics) {
+        each.message = escape_unprintable(each.message);
+        each.rule = escape_unprintable(each.rule);
+    }
+    return result;
+}
+
+} // namespace
+
+CodeChecks::CodeChecks(async::Loop& loop, const store::Directories& directories, std::string root,
+                       Environment environment)
+    : loop_(loop), directories_(directories), root_(std::move(root)), environment_(std::move(environment)) {}
+
+bool CodeChecks::has_checker(const std::string& language) {
+    return find_checked(language) != nullptr;
+}
+
+Task<packages::Python> CodeChecks::find_python() const {
+    jupyter::KernelRequest request;
+    request.language = "python";
+    request.workspace = root_;
+    request.environment = environment_;
+    const jupyter::KernelChoice choice = co_await jupyter::find_kernel(loop_, std::move(request));
+    std::optional<packages::Python> python = packages::python_of(choice);
+    if (!python) {
+        throw Error(ErrorCode::kernel_not_found, "code is looked at by a Python interpreter, and none was found",
+                    "sudo apt install python3-ipykernel");
+    }
+    co_return std::move(*python);
+}
+
+Task<Environment> CodeChecks::find_programs(const std::string* language) const {
+    Environment programs;
+    for (const std::string_view name : find_checked(*language)->programs) {
+        if (name == "deno") {
+            jupyter::KernelRequest request;
+            request.language = "typescript";
+            request.workspace = root_;
+            request.environment = environment_;
+            const jupyter::KernelChoice choice = co_await jupyter::find_kernel(loop_, std::move(request));
+            if (choice.kind == jupyter::KernelKind::deno) {
+                programs.emplace(name, choice.program);
+            }
+        } else if (!name.empty()) {
+            Environment places = environment_;
+            places["PATH"] = root_ + "/node_modules/.bin:" + places["PATH"];
+            std::optional<std::string> found;
+            const std::string wanted(name);
+            std::function<std::optional<std::string>()> look = [&] { return find_program(wanted, places); };
+            found = co_await loop_.run_blocking(std::move(look));
+            if (found) {
+                programs.emplace(name, *found);
+            }
+        }
+    }
+    co_return programs;
+}
+
+Task<std::string> CodeChecks::run(CheckRequest request) {
+    packages::Python python;
+    if (request.python) {
+        python = *request.python;
+    } else {
+        python = co_await find_python();
+    }
+    Asked asked;
+    if (request.types || !jupyter::same_language(request.language, "python")) {
+        asked.programs = co_await find_programs(&request.language);
+    }
+    asked.language = find_checked(request.language)->language;
+    asked.code = std::move(request.code);
+    asked.types = request.types;
+    asked.context = std::move(request.context);
+    asked.modules = std::move(request.modules);
+    asked.workspace = root_;
+    std::function<store::LockedTempDir()> make = [this, &asked, &python] {
+        asked.packages = packages::Packages(directories_, root_, python).shown();
+        store::LockedTempDir made = store::make_locked_temp_dir(directories_.runtime, "c-");
+        for (const CheckerFile& file : checker_files) {
+            write_new_file(made.path + "/" + file.name, file.text);
+        }
+        return made;
+    };
+    const store::LockedTempDir folder = co_await loop_.run_blocking(std::move(make));
+    sandbox::BuildProfile profile;
+    profile.directory = folder.path;
+    profile.workspace = root_;
+    profile.shows_workspace = true;
+    profile.read_only = python.folders;
+    profile.packages = asked.packages;
+    for (const auto& [name, program] : asked.programs) {
+        for (std::string& each : folders_of_program(program)) {
+            if (!is_within(each, root_)) {
+                profile.read_only.push_back(std::move(each));
+            }
+        }
+    }
+    profile.hidden = directories_.all();
+    async::Command command;
+    command.argv = {python.executable, "-I", "-B", "-c",
+                    "import sys, runpy; sys.path.insert(0, sys.argv[1]); "
+                    "runpy.run_path(sys.argv[1] + '/check.py', run_name='__main__')",
+                    sandbox::build_place};
+    command.environment["TMPDIR"] = sandbox::build_place;
+    std::string answer;
+    std::function<void(const std::string&)> take = [&answer](const std::string& bytes) {
+        if (answer.size() <= max_answer_bytes) {
+            answer += bytes;
+        }
+    };
+    const auto remove = [path = folder.path] { store::remove_tree(path); };
+    std::function<void()> clean = remove;
+    std::string input = to_json(asked);
+    const sandbox::BuildRun ran =
+        co_await finally(sandbox::run_build(loop_, std::move(command), std::move(profile), environment_,
+                                            std::move(input), std::move(take)),
+                         loop_.run_blocking(std::move(clean)));
+    if (!ran.status.success() || answer.size() > max_answer_bytes) {
+        const std::string errors = ran.errors.substr(0, ran.errors.find_last_not_of('\n') + 1);
+        const std::size_t line = errors.rfind('\n') + 1;
+        throw Error(ErrorCode::limit_exceeded,
+                    fmt::format("the code could not be looked at: the checker ended with {}: {}",
+                                ran.status.describe(), escape_unprintable(errors.substr(line, 300))));
+    }
+    co_return answer;
+}
+
+Task<protocol::ValidateResult> CodeChecks::check(CheckRequest request) {
+    if (find_checked(request.language) == nullptr) {
+        throw Error(ErrorCode::unsupported,
+                    fmt::format("there is no checker for {}", escape_unprintable(request.language)),
+                    "Python, TypeScript, JavaScript and bash have one");
+    }
+    const std::optional<std::string> answer = co_await with_timeout(loop_.clock(), patience, run(std::move(request)));
+    if (!answer) {
+        throw Error(ErrorCode::limit_exceeded, "looking at the code took longer than 30 seconds");
+    }
+    co_return read_answer(*answer);
+}
+
+} // namespace cellgate::checks

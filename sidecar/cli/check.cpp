@@ -1,0 +1,133 @@
+// `cellgate check FILE`: what is wrong with code, before it runs.
+
+#include "base/escape_unprintable.hpp"
+#include "base/files.hpp"
+#include "checked_source.hpp"
+#include "commands.hpp"
+#include "protocol/messages/kernels.hpp"
+#include "terminal_client.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <fcntl.h>
+#include <iterator>
+#include <memory>
+
+namespace cellgate::cli {
+
+namespace {
+
+struct CheckArguments {
+    std::string workspace = ".";
+    std::string file;
+    std::string language;
+    std::string profile;
+    bool fix = false;
+    bool json = false;
+    int exit_code = 0;
+};
+
+constexpr const char* severity_names[] = {"error", "warning", "info"};
+
+void print_finding(const CheckArguments& arguments, const CheckedSource& source, const protocol::Diagnostic& found) {
+    const auto severity = static_cast<int>(found.severity);
+    fmt::print("{}: {}: {} [{}]\n", source.place_of(arguments.file, found), severity_names[severity],
+               escape_unprintable(found.message), escape_unprintable(found.rule));
+    if (found.install) {
+        std::string names;
+        for (const std::string& name : *found.install) {
+            names += " " + escape_unprintable(name);
+        }
+        fmt::print("  to install it: cellgate install{}\n", names);
+    }
+    if (found.edits && !arguments.fix) {
+        fmt::print("  --fix mends it\n");
+    }
+}
+
+void replace_text(const std::string& path, const std::string& text) {
+    ReplacementFile file(AT_FDCWD, path + ".", 0644);
+    if (!file.valid() || !write_all(file.fd(), text) || !file.commit(path)) {
+        throw system_error(ErrorCode::store_failed, fmt::format("cannot write {}", path), errno);
+    }
+}
+
+// Looks at each piece of the file that is of one language.
+Task<void> check(CheckArguments* arguments, TerminalClient& client) {
+    CheckedSource source(read_source_file(arguments->file), arguments->language);
+    if (!source.has_language()) {
+        throw unknown_language(arguments->file, "Name it: cellgate check --language NAME FILE");
+    }
+    std::vector<protocol::Diagnostic> all;
+    for (const CheckedPiece& piece : source.pieces()) {
+        protocol::ValidateParams params;
+        params.code = piece.code;
+        params.language = piece.language;
+        if (!arguments->profile.empty()) {
+            params.profile = arguments->profile;
+        }
+        protocol::ValidateResult result;
+        try {
+            result = co_await client.sidecar().call<protocol::Validate>(std::move(params));
+        } catch (const Error& error) {
+            if (error.code != ErrorCode::unsupported) {
+                throw;
+            }
+            client.printer().note("cellgate: " + error.message);
+            continue;
+        }
+        for (const std::string& missing : result.missing.value_or(std::vector<std::string>{})) {
+            source.note_missing(missing);
+        }
+        std::move(result.diagnostics.begin(), result.diagnostics.end(), std::back_inserter(all));
+    }
+    for (const protocol::Diagnostic& each : all) {
+        arguments->exit_code = each.severity == protocol::Severity::error ? 1 : arguments->exit_code;
+        if (arguments->json) {
+            fmt::print("{}\n", to_json(each));
+        } else {
+            print_finding(*arguments, source, each);
+        }
+    }
+    for (const std::string& missing : source.missing()) {
+        client.printer().note("cellgate: more would be found by " + escape_unprintable(missing));
+    }
+    if (arguments->fix && source.apply(all)) {
+        replace_text(arguments->file, source.text());
+        client.printer().note(fmt::format("cellgate: {} was changed", arguments->file));
+    }
+}
+
+} // namespace
+
+void add_check(CLI::App& app, Invocation& invocation) {
+    auto arguments = std::make_shared<CheckArguments>();
+    CLI::App* command = app.add_subcommand(
+        "check", "Look at the code of a file without running it: syntax, imports, dangerous patterns, types. The exit "
+                 "status is 1 if there is an error");
+    command->add_option("FILE", arguments->file, "As for `cellgate run`")
+        ->required()
+        ->check(CLI::ExistingFile.description({}))
+        ->type_name("");
+    command->add_option("--root", arguments->workspace, "The workspace; default: the current directory")
+        ->check(CLI::ExistingDirectory.description({}))
+        ->type_name("DIR");
+    command->add_option("--language", arguments->language, "Of the file, if its ending does not say")->type_name("NAME");
+    command
+        ->add_option("--profile", arguments->profile,
+                     "What it does not offer, and what is dangerous, are errors: see `cellgate runtimes`")
+        ->type_name("NAME");
+    CLI::Option* fix = command->add_flag("--fix", arguments->fix, "Write what mends the findings into the file");
+    command->add_flag("--json", arguments->json, "Print each finding as a line of JSON")->excludes(fix);
+    command->callback([arguments, &invocation] {
+        invocation.run = [arguments] {
+            async::Loop loop;
+            loop.run(with_terminal_client(&loop, options_of(arguments->workspace),
+                                          [&](TerminalClient& client) { return check(arguments.get(), client); }));
+            return arguments->exit_code;
+        };
+    });
+}
+
+} // namespace cellgate::cli

@@ -1,0 +1,84 @@
+// `cellgate runtimes`: the languages, profiles and sandboxes that sessions can have here.
+
+#include "base/escape_unprintable.hpp"
+#include "commands.hpp"
+#include "protocol/messages/kernels.hpp"
+#include "terminal_client.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <memory>
+
+namespace cellgate::cli {
+
+namespace {
+
+struct RuntimesArguments {
+    std::string workspace = ".";
+    bool json = false;
+};
+
+void print_profile(const protocol::Profile& profile) {
+    constexpr const char* validations[] = {"its code is not looked at", "findings in its code are advice",
+                                           "code with an error in it is refused"};
+    fmt::print("  {}: {}; {}\n", profile.name, escape_unprintable(profile.description),
+               validations[static_cast<int>(profile.validation)]);
+    if (profile.modules) {
+        fmt::print("    {} modules", profile.modules->size());
+        if (profile.not_installed) {
+            fmt::print(", not installed: {}", escape_unprintable(fmt::format("{}", fmt::join(*profile.not_installed, " "))));
+        }
+        fmt::print("\n");
+    }
+    if (!profile.domains.empty()) {
+        fmt::print("    hosts: {}\n", escape_unprintable(fmt::format("{}", fmt::join(profile.domains, " "))));
+    }
+    if (profile.limits) {
+        fmt::print("    limits: {}\n", to_json(*profile.limits));
+    }
+}
+
+Task<void> list(const RuntimesArguments* arguments, TerminalClient& client) {
+    const protocol::RuntimesResult found = co_await client.sidecar().call<protocol::Runtimes>({});
+    if (arguments->json) {
+        fmt::print("{}\n", to_json(found));
+        co_return;
+    }
+    fmt::print("languages\n");
+    for (const protocol::Runtime& each : found.runtimes) {
+        fmt::print("  {}: {}{}\n", escape_unprintable(each.language), escape_unprintable(each.kernel),
+                   each.problem ? " (cannot be started: " + escape_unprintable(*each.problem) + ")" : "");
+    }
+    fmt::print("profiles\n");
+    for (const protocol::Profile& each : found.profiles) {
+        print_profile(each);
+    }
+    fmt::print("sandboxes\n");
+    for (const protocol::LauncherInfo& each : found.launchers) {
+        const std::string name = decode_json_string(to_json(each.name));
+        fmt::print("  {}{}\n", name, each.problem ? ": " + escape_unprintable(*each.problem) : "");
+    }
+}
+
+} // namespace
+
+void add_runtimes(CLI::App& app, Invocation& invocation) {
+    auto arguments = std::make_shared<RuntimesArguments>();
+    CLI::App* command =
+        app.add_subcommand("runtimes", "List the languages, profiles and sandboxes that sessions can have");
+    command->add_option("--root", arguments->workspace, "The workspace; default: the current directory")
+        ->check(CLI::ExistingDirectory.description({}))
+        ->type_name("DIR");
+    command->add_flag("--json", arguments->json, "As `runtimes` of the protocol answers");
+    command->callback([arguments, &invocation] {
+        invocation.run = [arguments] {
+            async::Loop loop;
+            loop.run(with_terminal_client(&loop, options_of(arguments->workspace),
+                                          [&](TerminalClient& client) { return list(arguments.get(), client); }));
+            return 0;
+        };
+    });
+}
+
+} // namespace cellgate::cli

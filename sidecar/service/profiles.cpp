@@ -1,0 +1,198 @@
+#include "profiles.hpp"
+
+#include "config_file.hpp"
+
+#include <algorithm>
+#include <map>
+#include <sstream>
+#include <utility>
+
+namespace cellgate::service {
+
+namespace {
+
+constexpr const char* profiles_may_hold =
+    "It may hold `default` and `profiles`; a profile may hold extends, description, modules, domains, limits and "
+    "validation (docs/profiles.md); or remove the file.";
+
+constexpr const char* minimal_modules =
+    "math random datetime json re time calendar uuid collections itertools functools operator bisect heapq copy "
+    "dataclasses enum typing string textwrap unicodedata difflib decimal fractions statistics cmath base64 binascii "
+    "hashlib hmac secrets html html.parser xml.etree.ElementTree csv configparser urllib.parse abc contextlib types";
+constexpr const char* data_modules =
+    "numpy pandas scipy matplotlib seaborn sklearn statsmodels plotly sympy pyarrow os io sys warnings pathlib tempfile "
+    "shutil glob zipfile tarfile gzip logging sqlite3 pickle array struct zoneinfo";
+constexpr const char* web_modules =
+    "httpx requests urllib http aiohttp websocket websockets ftplib smtplib email socket ssl asyncio mimetypes bs4 lxml";
+
+struct FileProfile {
+    static constexpr bool closed = true;
+    std::optional<std::string> extends;
+    std::optional<std::string> description;
+    std::optional<std::vector<std::string>> modules;
+    std::optional<std::vector<std::string>> domains;
+    std::optional<protocol::Limits> limits;
+    std::optional<protocol::Validation> validation;
+
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("extends", self.extends);
+        visit("description", self.description);
+        visit("modules", self.modules);
+        visit("domains", self.domains);
+        visit("limits", self.limits);
+        visit("validation", self.validation);
+    }
+};
+
+struct ProfilesFile {
+    static constexpr bool closed = true;
+    std::optional<std::string> default_name;
+    std::optional<std::map<std::string, FileProfile>> profiles;
+
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("default", self.default_name);
+        visit("profiles", self.profiles);
+    }
+};
+
+std::vector<std::string> words_of(const std::string& text) {
+    std::istringstream words(text);
+    std::vector<std::string> all;
+    for (std::string word; words >> word;) {
+        all.push_back(word);
+    }
+    return all;
+}
+
+protocol::Profile built_in(const char* name, const char* description, const std::string& modules,
+                           protocol::Validation validation) {
+    protocol::Profile profile;
+    profile.name = name;
+    profile.description = description;
+    profile.modules = words_of(modules);
+    profile.validation = validation;
+    return profile;
+}
+
+// A profile of the file may extend one that comes later in it.
+class FileProfiles {
+  public:
+    FileProfiles(std::vector<protocol::Profile>& all, const std::map<std::string, FileProfile>& given)
+        : all_(all), given_(given) {}
+
+    void add(const std::string& name, int depth = 0) {
+        if (find(name) != nullptr) {
+            return;
+        }
+        const FileProfile& from = given_.at(name);
+        protocol::Profile profile;
+        profile.validation = protocol::Validation::advise;
+        if (from.extends) {
+            if (depth > 16) {
+                throw Error(ErrorCode::config_invalid, fmt::format("the profile {} extends itself", name));
+            }
+            if (given_.contains(*from.extends)) {
+                add(*from.extends, depth + 1);
+            }
+            const protocol::Profile* base = find(*from.extends);
+            if (base == nullptr) {
+                throw Error(ErrorCode::config_invalid,
+                            fmt::format("the profile {} extends {}, which is not there", name, *from.extends));
+            }
+            profile = *base;
+        }
+        profile.name = name;
+        profile.description = from.description.value_or(from.extends ? "extends " + *from.extends : "yours");
+        if (from.modules) {
+            std::vector<std::string> modules = profile.modules.value_or(std::vector<std::string>{});
+            modules.insert(modules.end(), from.modules->begin(), from.modules->end());
+            profile.modules = std::move(modules);
+        }
+        profile.domains = from.domains.value_or(profile.domains);
+        if (from.limits) {
+            protocol::Limits limits = *from.limits;
+            fill_missing(limits, profile.limits.value_or(protocol::Limits{}));
+            profile.limits = limits;
+        }
+        profile.validation = from.validation.value_or(profile.validation);
+        all_.push_back(std::move(profile));
+    }
+
+  private:
+    const protocol::Profile* find(const std::string& name) const {
+        const auto found = std::find_if(all_.begin(), all_.end(), [&](const auto& each) { return each.name == name; });
+        return found == all_.end() ? nullptr : &*found;
+    }
+
+    std::vector<protocol::Profile>& all_;
+    const std::map<std::string, FileProfile>& given_;
+};
+
+} // namespace
+
+void fill_missing(protocol::Limits& limits, const protocol::Limits& others) {
+    const auto fill = [](auto& one, const auto& other) {
+        if (!one) {
+            one = other;
+        }
+    };
+    fill(limits.memory_bytes, others.memory_bytes);
+    fill(limits.process_count, others.process_count);
+    fill(limits.cpu_cores, others.cpu_cores);
+    fill(limits.cpu_seconds, others.cpu_seconds);
+    fill(limits.open_files, others.open_files);
+    fill(limits.file_size_bytes, others.file_size_bytes);
+    fill(limits.disk_bytes, others.disk_bytes);
+    fill(limits.wall_seconds, others.wall_seconds);
+}
+
+Profiles::Profiles(const std::string& path) {
+    const std::string minimal = minimal_modules;
+    protocol::Profile smallest = built_in("minimal", "plain computing: 40 modules of the standard library, 30 s", minimal,
+                                          protocol::Validation::strict);
+    smallest.limits.emplace().wall_seconds = 30;
+    all_.push_back(std::move(smallest));
+    all_.push_back(built_in("data-science", "tables, figures, statistics, files", minimal + " " + data_modules,
+                            protocol::Validation::advise));
+    all_.push_back(built_in("web", "requests and what they return; hosts are still asked about",
+                            minimal + " " + web_modules, protocol::Validation::advise));
+    const ProfilesFile file = read_config_file<ProfilesFile>(path, profiles_may_hold).value_or(ProfilesFile());
+    const std::map<std::string, FileProfile> given = file.profiles.value_or(std::map<std::string, FileProfile>{});
+    try {
+        FileProfiles reader(all_, given);
+        for (const auto& [name, profile] : given) {
+            const bool taken = std::any_of(all_.begin(), all_.begin() + 3,
+                                           [&name = name](const auto& each) { return each.name == name; });
+            if (taken) {
+                throw Error(ErrorCode::config_invalid, fmt::format("the profile {} is built in: choose another name", name));
+            }
+            reader.add(name);
+        }
+        default_ = file.default_name;
+        if (default_) {
+            find(*default_);
+        }
+    } catch (const Error& error) {
+        throw Error(ErrorCode::config_invalid, fmt::format("{}: {}", path, error.message), profiles_may_hold);
+    }
+}
+
+const protocol::Profile& Profiles::find(const std::string& name) const {
+    std::string names;
+    for (const protocol::Profile& each : all_) {
+        if (each.name == name) {
+            return each;
+        }
+        names += (names.empty() ? "" : ", ") + each.name;
+    }
+    throw Error(ErrorCode::config_invalid, fmt::format("expected a profile, one of {}, found \"{}\"", names, name));
+}
+
+const protocol::Profile* Profiles::of_session(const std::optional<std::string>& name) const {
+    const std::optional<std::string>& chosen = name ? name : default_;
+    return chosen ? &find(*chosen) : nullptr;
+}
+
+} // namespace cellgate::service

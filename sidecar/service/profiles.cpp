@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* profiles_may_hold =
     "It may hold `default` and `profiles`; a profile may hold extends, description, modules, domains, limits and "
-    "validation (docs/profiles.md); or remove the file.";
+    "validation (docs/checking.md); or remove the file.";
 
 constexpr const char* minimal_modules =
     "math random datetime json re time calendar uuid collections itertools functools operator bisect heapq copy "

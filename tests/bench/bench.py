@@ -30,6 +30,7 @@ from bench_lines import GROUPS, LINES, PEERS
 HERE = Path(__file__).resolve().parent
 PYTHON = "/usr/bin/python3"
 EVERYTHING = HERE.parent / "node_modules/@modelcontextprotocol/server-everything/dist/index.js"
+DENO = HERE.parent / "node_modules/deno/deno"
 SRT = HERE.parent / "node_modules/@anthropic-ai/sandbox-runtime/dist/cli.js"
 SRT_NODE = HERE.parent / "node_modules/node/bin/node"  # the system's may be too old for it
 SRT_SETTINGS = {"network": {"allowedDomains": [], "deniedDomains": []},
@@ -129,6 +130,7 @@ class BenchWorkspace:
             folder.mkdir(mode=0o700)
         self.srt_settings = self.cell("srt.json", json.dumps(SRT_SETTINGS))
         self.kernelspec("stock", [PYTHON, "-mipykernel_launcher", "-f", "{connection_file}"])
+        self.kernelspec("deno", [str(DENO), "jupyter", "--kernel", "--conn", "{connection_file}"], "typescript")
         # Inside the sandbox there is the kernelspec's folder, and not the build.
         fake = self.home / ".local/share/jupyter/kernels/fake"
         self.kernelspec("fake", [str(fake / "fake_kernel"), "{connection_file}"])
@@ -144,10 +146,10 @@ class BenchWorkspace:
         self.picture = self.cell("picture.py", SHOW)
         self.picture_hash = hashlib.sha256(PICTURE.encode()).hexdigest()
 
-    def kernelspec(self, name, argv):
+    def kernelspec(self, name, argv, language="python"):
         folder = self.home / ".local/share/jupyter/kernels" / name
         folder.mkdir(parents=True)
-        spec = {"argv": argv, "display_name": name, "language": "python"}
+        spec = {"argv": argv, "display_name": name, "language": language}
         (folder / "kernel.json").write_text(json.dumps(spec))
 
     def cell(self, name, code):
@@ -188,6 +190,8 @@ class BenchWorkspace:
             ("cold", "shipped"): ([*client, "cold", "default"], None),
             ("cold", "jupyter"): ([*jupyter, "cold", "python3"], "jupyter_client"),
             ("cold", "server"): ([*server, "cold"], "jupyter_server"),
+            ("cold deno", "shipped"): ([*client, "cold", "deno"], [DENO]),
+            ("cold deno", "jupyter"): ([*jupyter, "cold", "deno"], "jupyter_client"),
             ("ready", "sandboxed"): ([*client, "ready", "true"], None),
             ("ready", "unsandboxed"): ([*client, "ready", "false"], None),
             ("execute", "floor"): ([*floor, "execute", "1", *LAUNCHER], None),

@@ -20,6 +20,7 @@ GROUPS = [
     # Two kernels of the same kind, of which one is in a sandbox: their starts vary by more than what is between them.
     Group("cold stock", 80, 1, settle=0.1),
     Group("cold", 21, 1, settle=0.1),
+    Group("cold deno", 21, 1, settle=0.1),
     Group("ready", 80, 1, settle=0.1),  # as the first: what is between them is little
     Group("execute", 10, 50, 20, slow=["server"]),
     Group("fake", 10, 200, 50),
@@ -77,6 +78,7 @@ LINES = [
     Line("cold stock", "cold session, stock kernel", "stock", "floor", 1.05),
     Line("cold", "cold session, as shipped", "shipped", "jupyter", 0.4),
     Line("cold", "cold session, as shipped", "shipped", "server", 0.65),
+    Line("cold deno", "first cell of TypeScript", "shipped", "jupyter", 1.05),
     Line("ready", "kernel ready, in the sandbox", "sandboxed", "unsandboxed", 1.05),
     Line("execute", "round trip of 1, stock kernel", "stock", "floor", 1.1),
     Line("execute", "round trip of 1, stock kernel", "stock", "jupyter", 1.05),

@@ -1,4 +1,4 @@
-"""Looks at bash code: syntax by bash -n, the rest by shellcheck, and a few commands that nobody means."""
+"""Looks at bash code: syntax by bash -n, the rest by shellcheck, and a few commands that destroy."""
 
 import re
 

@@ -11,6 +11,6 @@ struct CheckerFile {
     std::string_view text;
 };
 
-extern const std::array<CheckerFile, 5> checker_files;
+extern const std::array<CheckerFile, 6> checker_files;
 
 } // namespace cellgate::checks

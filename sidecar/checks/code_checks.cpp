@@ -44,15 +44,47 @@ constexpr Checked checked_languages[] = {
 };
 
 const Checked* find_checked(const std::string& language) {
-    const auto* const found = std::find_if(std::begin(checked_languages), std::end(checked_languages),
-                                           [&](const Checked& each) {
-                                               return jupyter::same_language(each.language, language);
-                                           });
+    const auto* const found =
+        std::find_if(std::begin(checked_languages), std::end(checked_languages),
+                     [&](const Checked& each) { return jupyter::same_language(each.language, language); });
     return found == std::end(checked_languages) ? nullptr : found;
 }
 
+// The folders that have to be shown for a program outside the system's folders: those of the link and of its target.
+// What npm installed is the folder `node_modules` around it.
+std::vector<std::string> folders_of_program(const std::string& program) {
+    std::vector<std::string> folders;
+    std::error_code error;
+    const fs::path real = fs::canonical(program, error);
+    for (fs::path each : {fs::path(program), error ? fs::path(program) : real}) {
+        for (fs::path above = each.parent_path(); above != above.root_path(); above = above.parent_path()) {
+            if (above.filename() == "node_modules") {
+                each = above / "x";
+                break;
+            }
+        }
+        const std::string folder = each.parent_path();
+        if (!is_within(folder, "/usr") && std::find(folders.begin(), folders.end(), folder) == folders.end()) {
+            folders.push_back(folder);
+        }
+    }
+    return folders;
+}
+
+protocol::ValidateResult read_answer(const std::string& answer) {
+    protocol::ValidateResult result =
+        from_json<protocol::ValidateResult>(RawJson::parse(answer), "the checker's answer");
+    for (protocol::Diagnostic& each : result.diagnostics) {
+        each.message = escape_unprintable(each.message);
+        each.rule = escape_unprintable(each.rule);
+    }
+    return result;
+}
+
+} // namespace
+
 // What check.py reads.
-struct Asked {
+struct CodeChecks::Asked {
     std::string language;
     std::string code;
     bool types = true;
@@ -78,38 +110,6 @@ struct Asked {
         visit("programs", self.programs);
     }
 };
-
-// The folders that have to be shown for a program outside the system's folders: those of the link and of its target.
-// What npm installed is the folder `node_modules` around it.
-std::vector<std::string> folders_of_program(const std::string& program) {
-    std::vector<std::string> folders;
-    std::error_code error;
-    const fs::path real = fs::canonical(program, error);
-    for (fs::path each : {fs::path(program), error ? fs::path(program) : real}) {
-        for (fs::path above = each.parent_path(); above != above.root_path(); above = above.parent_path()) {
-            if (above.filename() == "node_modules") {
-                each = above / "x";
-                break;
-            }
-        }
-        const std::string folder = each.parent_path();
-        if (!is_within(folder, "/usr") && std::find(folders.begin(), folders.end(), folder) == folders.end()) {
-            folders.push_back(folder);
-        }
-    }
-    return folders;
-}
-
-protocol::ValidateResult read_answer(const std::string& answer) {
-    protocol::ValidateResult result = from_json<protocol::ValidateResult>(RawJson::parse(answer), "the checker's answer");
-    for (protocol::Diagnostic& each : result.diagnostics) {
-        each.message = escape_unprintable(each.message);
-        each.rule = escape_unprintable(each.rule);
-    }
-    return result;
-}
-
-} // namespace
 
 CodeChecks::CodeChecks(async::Loop& loop, const store::Directories& directories, std::string root,
                        Environment environment)
@@ -160,13 +160,26 @@ Task<Environment> CodeChecks::find_programs(const std::string* language) const {
     co_return programs;
 }
 
-Task<std::string> CodeChecks::run(CheckRequest request) {
-    packages::Python python;
-    if (request.python) {
-        python = *request.python;
-    } else {
-        python = co_await find_python();
+sandbox::BuildProfile CodeChecks::profile(const packages::Python& python, const Asked& asked,
+                                          const std::string& folder) const {
+    sandbox::BuildProfile profile;
+    profile.directory = folder;
+    profile.workspace = root_;
+    profile.shows_workspace = true;
+    profile.packages = asked.packages;
+    profile.read_only = python.folders;
+    for (const auto& [name, program] : asked.programs) {
+        for (std::string& each : folders_of_program(program)) {
+            if (!is_within(each, root_)) {
+                profile.read_only.push_back(std::move(each));
+            }
+        }
     }
+    profile.hidden = directories_.all();
+    return profile;
+}
+
+Task<CodeChecks::Asked> CodeChecks::ask(CheckRequest request) const {
     Asked asked;
     if (request.types || !jupyter::same_language(request.language, "python")) {
         asked.programs = co_await find_programs(&request.language);
@@ -177,6 +190,17 @@ Task<std::string> CodeChecks::run(CheckRequest request) {
     asked.context = std::move(request.context);
     asked.modules = std::move(request.modules);
     asked.workspace = root_;
+    co_return asked;
+}
+
+Task<std::string> CodeChecks::run(CheckRequest request) {
+    packages::Python python;
+    if (request.python) {
+        python = *request.python;
+    } else {
+        python = co_await find_python();
+    }
+    Asked asked = co_await ask(std::move(request));
     std::function<store::LockedTempDir()> make = [this, &asked, &python] {
         asked.packages = packages::Packages(directories_, root_, python).shown();
         store::LockedTempDir made = store::make_locked_temp_dir(directories_.runtime, "c-");
@@ -186,45 +210,30 @@ Task<std::string> CodeChecks::run(CheckRequest request) {
         return made;
     };
     const store::LockedTempDir folder = co_await loop_.run_blocking(std::move(make));
-    sandbox::BuildProfile profile;
-    profile.directory = folder.path;
-    profile.workspace = root_;
-    profile.shows_workspace = true;
-    profile.read_only = python.folders;
-    profile.packages = asked.packages;
-    for (const auto& [name, program] : asked.programs) {
-        for (std::string& each : folders_of_program(program)) {
-            if (!is_within(each, root_)) {
-                profile.read_only.push_back(std::move(each));
-            }
-        }
-    }
-    profile.hidden = directories_.all();
     async::Command command;
-    command.argv = {python.executable, "-I", "-B", "-c",
+    command.argv = {python.executable,
+                    "-I",
+                    "-B",
+                    "-c",
                     "import sys, runpy; sys.path.insert(0, sys.argv[1]); "
                     "runpy.run_path(sys.argv[1] + '/check.py', run_name='__main__')",
                     sandbox::build_place};
     command.environment["TMPDIR"] = sandbox::build_place;
     std::string answer;
     std::function<void(const std::string&)> take = [&answer](const std::string& bytes) {
-        if (answer.size() <= max_answer_bytes) {
-            answer += bytes;
-        }
+        answer += answer.size() <= max_answer_bytes ? bytes : "";
     };
-    const auto remove = [path = folder.path] { store::remove_tree(path); };
-    std::function<void()> clean = remove;
+    std::function<void()> clean = [path = folder.path] { store::remove_tree(path); };
+    sandbox::BuildProfile shown = profile(python, asked, folder.path);
     std::string input = to_json(asked);
-    const sandbox::BuildRun ran =
-        co_await finally(sandbox::run_build(loop_, std::move(command), std::move(profile), environment_,
-                                            std::move(input), std::move(take)),
-                         loop_.run_blocking(std::move(clean)));
+    const sandbox::BuildRun ran = co_await finally(sandbox::run_build(loop_, std::move(command), std::move(shown),
+                                                                      environment_, std::move(input), std::move(take)),
+                                                   loop_.run_blocking(std::move(clean)));
     if (!ran.status.success() || answer.size() > max_answer_bytes) {
         const std::string errors = ran.errors.substr(0, ran.errors.find_last_not_of('\n') + 1);
-        const std::size_t line = errors.rfind('\n') + 1;
         throw Error(ErrorCode::limit_exceeded,
-                    fmt::format("the code could not be looked at: the checker ended with {}: {}",
-                                ran.status.describe(), escape_unprintable(errors.substr(line, 300))));
+                    fmt::format("the code could not be looked at: the checker ended with {}: {}", ran.status.describe(),
+                                escape_unprintable(errors.substr(errors.rfind('\n') + 1, 300))));
     }
     co_return answer;
 }

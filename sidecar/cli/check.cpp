@@ -113,7 +113,8 @@ void add_check(CLI::App& app, Invocation& invocation) {
     command->add_option("--root", arguments->workspace, "The workspace; default: the current directory")
         ->check(CLI::ExistingDirectory.description({}))
         ->type_name("DIR");
-    command->add_option("--language", arguments->language, "Of the file, if its ending does not say")->type_name("NAME");
+    command->add_option("--language", arguments->language, "Of the file, if its ending does not say")
+        ->type_name("NAME");
     command
         ->add_option("--profile", arguments->profile,
                      "What it does not offer, and what is dangerous, are errors: see `cellgate runtimes`")

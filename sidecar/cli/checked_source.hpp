@@ -1,6 +1,6 @@
 #pragma once
-// `CheckedSource` is a file as `cellgate check` looks at it: for each language one text, in which the lines of the others
-// are blank, so that lines are those of the file and a cell knows the names of the cells before it.
+// `CheckedSource` is a file as `cellgate check` looks at it: for each language one text, in which the lines of the
+// others are blank, so that lines are those of the file and a cell knows the names of the cells before it.
 
 #include "protocol/messages/kernels.hpp"
 #include "source_file.hpp"

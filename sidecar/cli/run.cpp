@@ -1,8 +1,8 @@
 // `cellgate run FILE`: the cells of a file, one after the other, with output as it comes and questions at the terminal.
 
 #include "artifacts.hpp"
-#include "base/escape_unprintable.hpp"
 #include "base/encoding.hpp"
+#include "base/escape_unprintable.hpp"
 #include "base/names.hpp"
 #include "base/shell_words.hpp"
 #include "base/sync.hpp"
@@ -225,9 +225,10 @@ int run(const RunArguments& arguments) {
     file_run.cells = std::move(source.cells);
     file_run.language = std::move(source.language);
     if (file_run.language.empty() && arguments.kernel.empty()) {
-        throw unknown_language(arguments.file, fmt::format("To run it in a kernel of your choice: cellgate run --kernel "
-                                                           "NAME {}. `cellgate kernels` lists them.",
-                                                           escape_unprintable(shell_word(arguments.file))));
+        throw unknown_language(arguments.file,
+                               fmt::format("To run it in a kernel of your choice: cellgate run --kernel "
+                                           "NAME {}. `cellgate kernels` lists them.",
+                                           escape_unprintable(shell_word(arguments.file))));
     }
     if (!arguments.save.empty()) {
         file_run.artifacts.emplace(arguments.save, arguments.sidecar.workspace);

@@ -27,7 +27,8 @@ void print_profile(const protocol::Profile& profile) {
     if (profile.modules) {
         fmt::print("    {} modules", profile.modules->size());
         if (profile.not_installed) {
-            fmt::print(", not installed: {}", escape_unprintable(fmt::format("{}", fmt::join(*profile.not_installed, " "))));
+            fmt::print(", not installed: {}",
+                       escape_unprintable(fmt::format("{}", fmt::join(*profile.not_installed, " "))));
         }
         fmt::print("\n");
     }
@@ -40,7 +41,8 @@ void print_profile(const protocol::Profile& profile) {
 }
 
 Task<void> list(const RuntimesArguments* arguments, TerminalClient& client) {
-    const protocol::RuntimesResult found = co_await client.sidecar().call<protocol::Runtimes>({});
+    const Empty nothing;
+    const protocol::RuntimesResult found = co_await client.sidecar().call<protocol::Runtimes>(nothing);
     if (arguments->json) {
         fmt::print("{}\n", to_json(found));
         co_return;

@@ -19,11 +19,11 @@ constexpr const char* minimal_modules =
     "math random datetime json re time calendar uuid collections itertools functools operator bisect heapq copy "
     "dataclasses enum typing string textwrap unicodedata difflib decimal fractions statistics cmath base64 binascii "
     "hashlib hmac secrets html html.parser xml.etree.ElementTree csv configparser urllib.parse abc contextlib types";
-constexpr const char* data_modules =
-    "numpy pandas scipy matplotlib seaborn sklearn statsmodels plotly sympy pyarrow os io sys warnings pathlib tempfile "
-    "shutil glob zipfile tarfile gzip logging sqlite3 pickle array struct zoneinfo";
-constexpr const char* web_modules =
-    "httpx requests urllib http aiohttp websocket websockets ftplib smtplib email socket ssl asyncio mimetypes bs4 lxml";
+constexpr const char* data_modules = "numpy pandas scipy matplotlib seaborn sklearn statsmodels plotly sympy pyarrow "
+                                     "os io sys warnings pathlib tempfile "
+                                     "shutil glob zipfile tarfile gzip logging sqlite3 pickle array struct zoneinfo";
+constexpr const char* web_modules = "httpx requests urllib http aiohttp websocket websockets ftplib smtplib email "
+                                    "socket ssl asyncio mimetypes bs4 lxml";
 
 struct FileProfile {
     static constexpr bool closed = true;
@@ -150,8 +150,8 @@ void fill_missing(protocol::Limits& limits, const protocol::Limits& others) {
 
 Profiles::Profiles(const std::string& path) {
     const std::string minimal = minimal_modules;
-    protocol::Profile smallest = built_in("minimal", "plain computing: 40 modules of the standard library, 30 s", minimal,
-                                          protocol::Validation::strict);
+    protocol::Profile smallest = built_in("minimal", "plain computing: 40 modules of the standard library, 30 s",
+                                          minimal, protocol::Validation::strict);
     smallest.limits.emplace().wall_seconds = 30;
     all_.push_back(std::move(smallest));
     all_.push_back(built_in("data-science", "tables, figures, statistics, files", minimal + " " + data_modules,
@@ -166,7 +166,8 @@ Profiles::Profiles(const std::string& path) {
             const bool taken = std::any_of(all_.begin(), all_.begin() + 3,
                                            [&name = name](const auto& each) { return each.name == name; });
             if (taken) {
-                throw Error(ErrorCode::config_invalid, fmt::format("the profile {} is built in: choose another name", name));
+                throw Error(ErrorCode::config_invalid,
+                            fmt::format("the profile {} is built in: choose another name", name));
             }
             reader.add(name);
         }

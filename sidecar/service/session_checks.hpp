@@ -1,6 +1,6 @@
 #pragma once
-// `SessionChecks` looks at code as a session would run it: in its language, with its Python and packages, with the names
-// of the cells that ran there, and by its profile.
+// `SessionChecks` looks at code as a session would run it: in its language, with its Python and packages, with the
+// names of the cells that ran there, and by its profile.
 
 #include "checks/code_checks.hpp"
 #include "profiles.hpp"

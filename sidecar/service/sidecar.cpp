@@ -79,6 +79,7 @@ gate::GateOptions gate_options(async::Loop& loop, const std::string& workspace, 
 struct Sidecar::Impl {
     Impl(async::Loop& loop, SidecarOptions options);
 
+    tools::RegistryOptions registry_options();
     void add_handlers(Client& client);
     // Once, in the background: probes the sandbox, so that the first kernel does not have to wait for it, and prunes
     // the record.
@@ -148,23 +149,7 @@ Sidecar::Impl::Impl(async::Loop& loop_, SidecarOptions options)
       server_sandbox(loop, gate, *network, directories, workspace.path, workspace.environment,
                      std::bind_front(&Impl::secret_for_request, this)),
       secrets(loop, loop.clock(), secrets_options(directories, workspace)),
-      registry(loop, loop.clock(), gate,
-               tools::RegistryOptions{workspace.path,
-                                      workspace.environment,
-                                      {"cellgate", CELLGATE_VERSION},
-                                      &elicitations,
-                                      &server_sandbox,
-                                      logins_directory(directories),
-                                      [this](const protocol::ToolServersLoginEndedParams& ended) {
-                                          activity.login_ended(ended);
-                                          clients.notify_users<protocol::ToolServersLoginEnded>(ended);
-                                      },
-                                      &secrets,
-                                      &known_secrets,
-                                      [this](const store::SecretEntry& secret) { secret_record.set(secret); },
-                                      [this](const store::SecretEntry& secret, const std::string& server) {
-                                          secret_record.used(secret, server);
-                                      }}),
+      registry(loop, loop.clock(), gate, registry_options()),
       installs(loop, gate, directories, workspace.path, workspace.environment), trusted_servers(registry, gate),
       idle_tracker(loop.clock()), turns(agent_limits.executions),
       events(clients, idle_tracker, ledger.get(), activity, changes, stats, review, session_secrets),
@@ -174,9 +159,10 @@ Sidecar::Impl::Impl(async::Loop& loop_, SidecarOptions options)
       code_checks(loop, directories, workspace.path, workspace.environment),
       session_checks(code_checks, sessions, profiles),
       services{
-          loop,         workspace, agent_limits, outlives_clients, sessions,        journals,      crash_recovery,
-          idle_tracker, gate,      elicitations, registry,         trusted_servers, installs,      activity,
-          changes,      stats,     review,       secrets,          known_secrets,   secret_record, session_secrets, profiles, session_checks} {
+          loop,         workspace,     agent_limits, outlives_clients, sessions,        journals,      crash_recovery,
+          idle_tracker, gate,          elicitations, registry,         trusted_servers, installs,      activity,
+          changes,      stats,         review,       secrets,          known_secrets,   secret_record, session_secrets,
+          profiles,     session_checks} {
     session_services.request_secret = std::bind_front(&Impl::secret_for_session, this);
     if (options.trace_file) {
         trace = std::make_shared<Trace>(loop.clock(), *options.trace_file,
@@ -190,6 +176,24 @@ Sidecar::Impl::Impl(async::Loop& loop_, SidecarOptions options)
     for (const std::string& problem : registry.read_workspace_files()) {
         log_warning("{}", problem);
     }
+}
+
+tools::RegistryOptions Sidecar::Impl::registry_options() {
+    return tools::RegistryOptions{
+        workspace.path,
+        workspace.environment,
+        {"cellgate", CELLGATE_VERSION},
+        &elicitations,
+        &server_sandbox,
+        logins_directory(directories),
+        [this](const protocol::ToolServersLoginEndedParams& ended) {
+            activity.login_ended(ended);
+            clients.notify_users<protocol::ToolServersLoginEnded>(ended);
+        },
+        &secrets,
+        &known_secrets,
+        [this](const store::SecretEntry& secret) { secret_record.set(secret); },
+        [this](const store::SecretEntry& secret, const std::string& server) { secret_record.used(secret, server); }};
 }
 
 void Sidecar::Impl::add_handlers(Client& client) {

@@ -179,7 +179,6 @@ class BenchWorkspace:
         jupyter = [PYTHON, "-B", HERE / "peer_jupyter.py"]
         server = [PYTHON, "-B", HERE / "peer_server.py"]
         beside = [PYTHON, "-B", HERE / "beside_http_server.py", SERVER, EVERYTHING]
-        flood = [self.flood, self.flood_hash]
         secure = [PYTHON, "-B", HERE / "beside_https_server.py", SERVER]
         request = self.cell("request.py", REQUEST_CELL)
         rule = json.dumps({"effect": "allow", "kind": "request", "host": "localhost:{port}"})
@@ -202,8 +201,8 @@ class BenchWorkspace:
             ("execute", "nodelay"): ([*server, "--nodelay", "execute", "1"], "jupyter_server"),
             ("fake", "fake"): ([*client, "execute", "fake", "1"], None),
             ("fake", "jupyter"): ([*jupyter, "execute", "fake", "1"], "jupyter_client"),
-            ("flood", "shipped"): ([*client, "output", *flood], None),
-            ("flood", "jupyter"): ([*jupyter, "output", *flood], "jupyter_client"),
+            ("flood", "shipped"): ([*client, "output", self.flood, self.flood_hash], None),
+            ("flood", "jupyter"): ([*jupyter, "output", self.flood, self.flood_hash], "jupyter_client"),
             ("picture", "shipped"): ([*client, "output", *picture], None),
             ("picture", "jupyter"): ([*jupyter, "output", *picture], "jupyter_client"),
             ("tool", "shipped"): ([*client, "cell", self.cell("tool.py", TOOL_CELL)], [EVERYTHING]),

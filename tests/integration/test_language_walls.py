@@ -44,7 +44,7 @@ ATTEMPTS = {
     "read the environment of a process outside": (
         'echo "through: $(tr "\\0" " " < /proc/{pid}/environ)"',
         'console.log("through:", Deno.readTextFileSync("/proc/{pid}/environ"))'),
-    "find a variable of whoever started cellgate": (
+    "find a variable of the process that started cellgate": (
         'test -n "$OUTSIDE" && echo "through: $OUTSIDE"',
         'if (Deno.env.get("OUTSIDE")) console.log("through:", Deno.env.get("OUTSIDE"))'),
 }

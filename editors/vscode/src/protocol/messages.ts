@@ -2692,7 +2692,7 @@ export interface Diagnostic {
     rule: string;
     message: VisibleLine;
     /**
-     * Would mend it. They are for whoever reads this to apply.
+     * Would mend it. They are for a user or an agent to apply.
      */
     edits?: TextEdit[];
     /**

@@ -7,6 +7,7 @@
 #include "base/environment.hpp"
 #include "packages/python.hpp"
 #include "protocol/messages/kernels.hpp"
+#include "sandbox/build.hpp"
 #include "store/directories.hpp"
 
 #include <optional>
@@ -36,9 +37,13 @@ class CodeChecks {
     static bool has_checker(const std::string& language);
 
   private:
+    struct Asked;
+
     Task<packages::Python> find_python() const;
     // Where the programs are that the language's checks use.
     Task<Environment> find_programs(const std::string* language) const;
+    Task<Asked> ask(CheckRequest request) const;
+    sandbox::BuildProfile profile(const packages::Python& python, const Asked& asked, const std::string& folder) const;
     Task<std::string> run(CheckRequest request);
 
     async::Loop& loop_;

@@ -1,9 +1,9 @@
 #pragma once
 // `wrap_build` makes the sandbox for a program that makes files, such as pip. The program sees the system and the paths
-// of its profile; no workspace unless that says so, no home, no secret. It writes one directory, and scratch space that is removed at its
-// end. It may be given the machine's network: then it reaches whatever a program of yours would reach by TCP and UDP,
-// and no unix socket. The other layers are those of a kernel's sandbox; when one is not available, the start is
-// refused.
+// of its profile; no workspace unless that says so, no home, no secret. It writes one directory, and scratch space that
+// is removed at its end. It may be given the machine's network: then it reaches whatever a program of yours would reach
+// by TCP and UDP, and no unix socket. The other layers are those of a kernel's sandbox; when one is not available, the
+// start is refused.
 
 #include "base/environment.hpp"
 #include "sandbox/launch.hpp"

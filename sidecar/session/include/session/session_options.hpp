@@ -76,8 +76,8 @@ struct SessionOptions {
     std::shared_ptr<const sandbox::Settings> settings; // a user's file, for the sandbox
     sandbox::Additions additions;                      // a user's, to it
     protocol::Limits limits;
-    std::optional<std::string> profile; // its name
-    std::vector<std::string> domains;   // that may be connected to without asking: the profile's
+    std::optional<std::string> profile;                   // its name
+    std::vector<std::string> domains;                     // that may be connected to without asking: the profile's
     std::optional<std::vector<std::string>> tool_servers; // if given, only these may be called
     std::optional<gate::Agent> agent;                     // the owner, if it is an agent
 };

@@ -201,6 +201,20 @@ scenario("the remedy of a note is shown in full, and then applied: a file of the
     await editor.lens(/\[1\] \d/).waitFor();
 });
 
+scenario("a missing module's note installs its package: the exact command is asked about, and a no changes nothing", {
+    prepare: (workspace) => workspace.write("plan.py", "# %%\nimport no_such_module_9\n"),
+}, async ({ editor }) => {
+    await editor.openFile("plan.py");
+    await editor.lens("Run Cell").first().click();
+    await editor.lens(/\[1\] ModuleNotFoundError/).waitFor();
+    const result = await editor.frame(".cellgate-remedy button");
+    await editor.screenshot("missing-module");
+    await result.locator(".cellgate-remedy button", { hasText: "Install no_such_module_9" }).dispatchEvent("click");
+    const approvals = await editor.frame("text=install packages");
+    await approvals.locator("text=no_such_module_9").first().waitFor();
+    await editor.screenshot("install-approval");
+});
+
 /** The text of the first result's streams, as the notebook has it. */
 async function wholeOutput(editor) {
     const frame = await editor.frame(".output-stream, .output");

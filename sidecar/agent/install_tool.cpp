@@ -66,10 +66,11 @@ constexpr std::string_view install_input = R"({"type":"object","properties":{
 mcp::Tool install_tool(SidecarClient& sidecar) {
     const auto tool = std::make_shared<InstallTool>(sidecar);
     return mcp::typed_tool<InstallArguments>(
-        tool_spec("install_package",
-                  "Installs a Python package, and what it needs, for your kernel, from wheels; or one of npm for TypeScript "
-                  "kernels, without its scripts. A user is asked first, and sees the whole command.",
-                  install_input),
+        tool_spec(
+            "install_package",
+            "Installs a Python package, and what it needs, for your kernel, from wheels; or one of npm for TypeScript "
+            "kernels, without its scripts. A user is asked first, and sees the whole command.",
+            install_input),
         [tool](InstallArguments arguments, std::shared_ptr<ToolCall> call) {
             return tool->install(std::move(arguments), std::move(call));
         });

@@ -6,9 +6,9 @@ namespace cellgate::packages {
 
 void Installer::prepare(const std::string&) const {}
 
-Environment chosen_variables(const Environment& environment, const std::vector<std::string>& names) {
+Environment chosen_variables(const Environment& environment, VariableNames names) {
     Environment chosen;
-    for (const std::string& name : names) {
+    for (const char* name : names) {
         const auto found = environment.find(name);
         if (found != environment.end() && !found->second.empty()) {
             chosen.insert(*found);
@@ -17,7 +17,7 @@ Environment chosen_variables(const Environment& environment, const std::vector<s
     return chosen;
 }
 
-std::vector<std::string> existing_files(const Environment& environment, const std::vector<std::string>& names) {
+std::vector<std::string> existing_files(const Environment& environment, VariableNames names) {
     std::vector<std::string> files;
     for (const auto& [name, value] : chosen_variables(environment, names)) {
         std::error_code error;

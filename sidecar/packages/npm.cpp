@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cerrno>
 #include <fcntl.h>
 
@@ -16,20 +17,20 @@ namespace cellgate::packages {
 namespace {
 
 // What a user's environment says about where packages come from.
-const std::vector<std::string> deno_variables = {"NPM_CONFIG_REGISTRY",
-                                                 "NPM_CONFIG_MIN_RELEASE_AGE",
-                                                 "DENO_CERT",
-                                                 "DENO_TLS_CA_STORE",
-                                                 "SSL_CERT_FILE",
-                                                 "SSL_CERT_DIR",
-                                                 "http_proxy",
-                                                 "https_proxy",
-                                                 "no_proxy",
-                                                 "HTTP_PROXY",
-                                                 "HTTPS_PROXY",
-                                                 "NO_PROXY"};
+constexpr std::array deno_variables = {"NPM_CONFIG_REGISTRY",
+                                       "NPM_CONFIG_MIN_RELEASE_AGE",
+                                       "DENO_CERT",
+                                       "DENO_TLS_CA_STORE",
+                                       "SSL_CERT_FILE",
+                                       "SSL_CERT_DIR",
+                                       "http_proxy",
+                                       "https_proxy",
+                                       "no_proxy",
+                                       "HTTP_PROXY",
+                                       "HTTPS_PROXY",
+                                       "NO_PROXY"};
 // Of these, the ones that name a file or folder.
-const std::vector<std::string> deno_certificates = {"DENO_CERT", "SSL_CERT_FILE", "SSL_CERT_DIR"};
+constexpr std::array deno_certificates = {"DENO_CERT", "SSL_CERT_FILE", "SSL_CERT_DIR"};
 
 // Deno makes node_modules and its lockfile beside its configuration.
 constexpr const char* configuration = "/packages/deno.json";

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <filesystem>
 #include <string_view>
 
@@ -16,12 +17,12 @@ namespace {
 constexpr const char* system_python = "/usr/bin/python3";
 
 // What a user's environment says about where packages come from.
-const std::vector<std::string> pip_variables = {
+constexpr std::array pip_variables = {
     "PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_TRUSTED_HOST",   "PIP_PROXY",  "PIP_CERT",
     "SSL_CERT_FILE", "SSL_CERT_DIR",        "REQUESTS_CA_BUNDLE", "http_proxy", "https_proxy",
     "no_proxy",      "HTTP_PROXY",          "HTTPS_PROXY",        "NO_PROXY"};
 // Of these, the ones that name a file or folder.
-const std::vector<std::string> pip_certificates = {"PIP_CERT", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE"};
+constexpr std::array pip_certificates = {"PIP_CERT", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE"};
 
 // pip asks for wheels, but a wheel can name a source package by its URL, and pip would build that. So pip's process can
 // start no other one. What pip itself would start (to learn the system's name, say) it can do without.

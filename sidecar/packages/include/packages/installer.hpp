@@ -7,7 +7,7 @@
 #include "packages/package_folder.hpp"
 
 #include <memory>
-#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -36,9 +36,11 @@ class Installer {
     virtual std::string last_words(const std::string& errors) const = 0;
 };
 
+using VariableNames = std::span<const char* const>;
+
 // Of a user's variables those with these names that have a value.
-Environment chosen_variables(const Environment& environment, const std::vector<std::string>& names);
+Environment chosen_variables(const Environment& environment, VariableNames names);
 // The absolute paths in the variables with these names that exist. Blocks.
-std::vector<std::string> existing_files(const Environment& environment, const std::vector<std::string>& names);
+std::vector<std::string> existing_files(const Environment& environment, VariableNames names);
 
 } // namespace cellgate::packages

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
+import { Approvals } from "./driver/approvals.mjs";
 import { scenario } from "./driver/scenario.mjs";
 import { until } from "./driver/wait.mjs";
 
@@ -210,9 +211,12 @@ scenario("a missing module's note installs its package: the exact command is ask
     const result = await editor.frame(".cellgate-remedy button");
     await editor.screenshot("missing-module");
     await result.locator(".cellgate-remedy button", { hasText: "Install no_such_module_9" }).dispatchEvent("click");
-    const approvals = await editor.frame("text=install packages");
-    await approvals.locator("text=no_such_module_9").first().waitFor();
+    const approvals = await Approvals.of(editor);
+    await approvals.block("install packages").waitFor();
+    assert.match(await approvals.text(), /argument: "no_such_module_9"/);
     await editor.screenshot("install-approval");
+    await approvals.press(approvals.deny);
+    await editor.notification("nothing was installed, a user said no").waitFor();
 });
 
 /** The text of the first result's streams, as the notebook has it. */

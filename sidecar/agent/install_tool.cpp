@@ -34,10 +34,10 @@ std::string success(const protocol::PackagesInstallResult& result) {
 
 std::string failure(const protocol::PackagesInstallResult& result) {
     return fmt::format(
-        "Nothing was installed: {}\n\n{}\nFor you only wheels are installed: a package, or a version, "
+        "Nothing was installed: {}\n\n{}\nFor you only wheels are installed: a package of Python, or a version, "
         "without one for this Python cannot be installed. Try another version or package, or ask your user, "
         "who can run `cellgate install --allow-source-builds PACKAGE` in the workspace.",
-        result.reason.value_or("pip failed"), result.output);
+        result.reason.value_or("the package manager failed"), result.output);
 }
 
 struct InstallTool {
@@ -58,7 +58,7 @@ struct InstallTool {
 };
 
 constexpr std::string_view install_input = R"({"type":"object","properties":{
-"package_name":{"type":"string","description":"As pip names it, with extras and versions if need be: requests, requests[socks], requests>=2,<3."}},
+"package_name":{"type":"string","description":"As pip names it, with extras and versions if need be: requests, requests[socks], requests>=2,<3. Or a package of npm, for TypeScript: npm:lodash, npm:lodash@^4."}},
 "required":["package_name"],"additionalProperties":false})";
 
 } // namespace
@@ -66,10 +66,11 @@ constexpr std::string_view install_input = R"({"type":"object","properties":{
 mcp::Tool install_tool(SidecarClient& sidecar) {
     const auto tool = std::make_shared<InstallTool>(sidecar);
     return mcp::typed_tool<InstallArguments>(
-        tool_spec("install_package",
-                  "Installs a Python package, and what it needs, for your kernel, from wheels. A user is asked first, "
-                  "and sees pip's whole command.",
-                  install_input),
+        tool_spec(
+            "install_package",
+            "Installs a Python package, and what it needs, for your kernel, from wheels; or one of npm for TypeScript "
+            "kernels, without its scripts. A user is asked first, and sees the whole command.",
+            install_input),
         [tool](InstallArguments arguments, std::shared_ptr<ToolCall> call) {
             return tool->install(std::move(arguments), std::move(call));
         });

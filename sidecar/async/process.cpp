@@ -220,7 +220,7 @@ void Process::Impl::start(const std::shared_ptr<Impl>& self, const Command& comm
     std::map<int, int> given = command.descriptors;
     given[STDIN_FILENO] = input.read.get();
     given[STDOUT_FILENO] = output.write.get();
-    given[STDERR_FILENO] = errors.write.get();
+    given[STDERR_FILENO] = command.stderr_to_stdout ? output.write.get() : errors.write.get();
     given[control_number] = control.read.get();
     std::vector<uv_stdio_container_t> containers(static_cast<std::size_t>(given.rbegin()->first) + 1);
     for (const auto& [number, fd] : given) {

@@ -32,7 +32,8 @@ Task<void> install(InstallArguments* arguments, TerminalClient& client) {
         co_await client.sidecar().call<protocol::PackagesInstall>(std::move(params));
     if (result.status == protocol::InstallStatus::failed) {
         client.printer().note(result.output);
-        client.printer().note("cellgate: nothing was installed: " + result.reason.value_or("pip failed"));
+        client.printer().note("cellgate: nothing was installed: " +
+                              result.reason.value_or("the package manager failed"));
         arguments->exit_code = 1;
         co_return;
     }
@@ -46,16 +47,20 @@ Task<void> install(InstallArguments* arguments, TerminalClient& client) {
 void add_install(CLI::App& app, Invocation& invocation) {
     auto arguments = std::make_shared<InstallArguments>();
     CLI::App* command = app.add_subcommand(
-        "install", "Install Python packages for the workspace's kernels, and print what was installed");
+        "install", "Install packages of Python or npm for the workspace's kernels, and print what was installed");
     command
-        ->add_option("PACKAGE", arguments->packages, "As pip names it: requests, 'requests[socks]', 'requests>=2,<3'")
+        ->add_option("PACKAGE", arguments->packages,
+                     "As pip names it: requests, 'requests[socks]', 'requests>=2,<3'; or of npm, for Deno's kernels: "
+                     "npm:lodash, npm:lodash@^4. All of one kind")
         ->type_name("")
         ->required();
     command->add_option("--root", arguments->workspace, "The workspace; default: the current directory")
         ->check(CLI::ExistingDirectory.description({}))
         ->type_name("DIR");
-    command->add_flag("--allow-source-builds", arguments->source_builds,
-                      "Also build what has no wheel, which runs the package's own code in the build sandbox");
+    command->add_flag(
+        "--allow-source-builds", arguments->source_builds,
+        "Also build what has no wheel, and run the install scripts of npm's packages: the packages' own code "
+        "runs in the build sandbox then");
     command->add_option("--trace", arguments->trace, "Append every message to FILE, as JSON lines")->type_name("FILE");
     command->callback([arguments, &invocation] {
         invocation.run = [arguments] {

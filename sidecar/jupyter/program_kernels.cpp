@@ -1,6 +1,7 @@
 #include "program_kernels.hpp"
 
 #include "base/environment.hpp"
+#include "jupyter/deno.hpp"
 
 #include <fmt/format.h>
 
@@ -50,6 +51,20 @@ std::vector<KernelChoice> deno_kernels(const KernelRequest& request) {
         }
     }
     return found;
+}
+
+std::optional<Deno> find_deno(const std::string& workspace, const Environment& environment) {
+    KernelRequest request;
+    request.workspace = workspace;
+    request.environment = environment;
+    for (const KernelChoice& choice : deno_kernels(request)) {
+        std::error_code error;
+        const std::string real = fs::canonical(choice.program, error);
+        if (!error && (!choice.from_workspace || is_inside(real, workspace))) {
+            return Deno{choice.program, real};
+        }
+    }
+    return std::nullopt;
 }
 
 std::optional<KernelChoice> bash_kernel(const KernelRequest& request, Interpreter interpreter) {

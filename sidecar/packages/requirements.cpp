@@ -3,6 +3,7 @@
 #include "base/encoding.hpp"
 #include "base/error.hpp"
 #include "base/escape_unprintable.hpp"
+#include "packages/npm_names.hpp"
 
 #include <fmt/format.h>
 
@@ -172,22 +173,57 @@ std::optional<std::string> problem_of_requirement(std::string_view text, bool so
                            : std::optional<std::string>("which goes on behind its versions; markers are not taken");
 }
 
-void require_requirements(const std::vector<std::string>& packages, bool source_builds) {
+namespace {
+
+// What is expected of each package, in words; and what to do where it is something else.
+struct Expected {
+    const char* what;
+    const char* hint;
+};
+constexpr Expected as_pip_names_it = {"as pip names it, such as requests, requests[socks] or requests>=2,<3",
+                                      "options, markers, paths and URLs are not taken; name the package alone"};
+constexpr Expected as_deno_names_it = {
+    "of npm as Deno imports it, such as npm:lodash, npm:lodash@^4 or npm:@std/yaml@1.0.5",
+    "paths, URLs and several ranges are not taken; name the package alone, or with one version"};
+
+template <class Problem>
+void require_each(const std::vector<std::string>& packages, const Expected& expected, const Problem& problem_of) {
     if (packages.empty() || packages.size() > max_packages) {
         throw Error(ErrorCode::invalid_params,
                     fmt::format("params.packages: expected 1 to {} packages, found {}", max_packages, packages.size()));
     }
     for (std::size_t i = 0; i < packages.size(); ++i) {
-        if (const std::optional<std::string> problem = problem_of_requirement(packages[i], source_builds)) {
+        if (const std::optional<std::string> problem = problem_of(packages[i])) {
             const std::string& text = packages[i];
             const std::string shown = escape_unprintable(text.substr(0, max_quote_bytes));
             throw Error(ErrorCode::invalid_params,
-                        fmt::format("params.packages[{}]: expected a package as pip names it, such as requests, "
-                                    "requests[socks] or requests>=2,<3; found \"{}{}\", {}",
-                                    i, shown, text.size() > max_quote_bytes ? "…" : "", *problem),
-                        "options, markers, paths and URLs are not taken; name the package alone");
+                        fmt::format("params.packages[{}]: expected a package {}; found \"{}{}\", {}", i, expected.what,
+                                    shown, text.size() > max_quote_bytes ? "…" : "", *problem),
+                        expected.hint);
         }
     }
+}
+
+} // namespace
+
+void require_requirements(const std::vector<std::string>& packages, bool source_builds) {
+    require_each(packages, as_pip_names_it,
+                 [source_builds](const std::string& text) { return problem_of_requirement(text, source_builds); });
+}
+
+PackageKind require_packages(const std::vector<std::string>& packages, bool source_builds) {
+    const auto is_of_npm = [](const std::string& text) { return text.starts_with(npm_prefix); };
+    if (std::none_of(packages.begin(), packages.end(), is_of_npm)) {
+        require_requirements(packages, source_builds);
+        return PackageKind::python;
+    }
+    if (!std::all_of(packages.begin(), packages.end(), is_of_npm)) {
+        throw Error(ErrorCode::unsupported,
+                    "params.packages: expected packages of one kind, found some of npm (npm:…) and some of Python",
+                    "install them one after the other");
+    }
+    require_each(packages, as_deno_names_it, problem_of_npm_package);
+    return PackageKind::npm;
 }
 
 } // namespace cellgate::packages

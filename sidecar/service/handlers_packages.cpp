@@ -19,20 +19,30 @@ struct PackageMethods {
         packages::InstallRequest request;
         request.packages = std::move(params.packages);
         request.source_builds = params.allow_source_builds.value_or(false);
-        packages::require_requirements(request.packages, request.source_builds); // before a kernel starts for it
+        // Before a kernel starts for it.
+        const packages::PackageKind kind = packages::require_packages(request.packages, request.source_builds);
         Progress progress(client.peer, std::move(params.work_done_token), "Installing packages");
-        const std::shared_ptr<session::Session> session =
-            co_await sidecar.sessions.find_or_start(std::move(params.session_id));
-        if (!session->python()) {
-            throw Error(ErrorCode::config_invalid,
-                        fmt::format("expected a session with a Python kernel, found {} in session \"{}\"",
-                                    session->info().kernel.language, session->id()));
+        if (kind == packages::PackageKind::python) {
+            co_await add_python(&request, std::move(params.session_id));
+        } else if (params.session_id) {
+            request.session_id = sidecar.sessions.find(*params.session_id)->id();
         }
-        request.python = *session->python();
-        request.session_id = session->id();
         request.agent = client.agent;
         request.on_line = [&progress](const std::string& line) { progress.report(line); };
         co_return co_await sidecar.installs.install(std::move(request));
+    }
+
+    Task<void> add_python(packages::InstallRequest* request, std::optional<std::string> session_id) {
+        const std::shared_ptr<session::Session> session =
+            co_await sidecar.sessions.find_or_start(std::move(session_id));
+        if (!session->python()) {
+            throw Error(ErrorCode::config_invalid,
+                        fmt::format("expected a session with a Python kernel, found {} in session \"{}\"",
+                                    session->info().kernel.language, session->id()),
+                        "packages of npm are named with npm: before their name");
+        }
+        request->python = *session->python();
+        request->session_id = session->id();
     }
 };
 

@@ -4,12 +4,14 @@
 #include "base/names.hpp"
 #include "base/sync.hpp"
 #include "execution_results.hpp"
+#include "install_notes.hpp"
 #include "notes.hpp"
 #include "path_inspection.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 namespace cellgate::session {
 
@@ -255,7 +257,32 @@ Task<void> ExecutionRun::add_notes(std::optional<protocol::ExecutionError> error
     if (instance_->proxy && causes.bypassed_proxy) {
         add_note(execution_->notes, note_of_direct_connection());
     }
+    if (causes.missing) {
+        co_await add_missing_note(std::move(*causes.missing));
+    }
     co_await add_path_notes(std::move(causes.paths));
+}
+
+// Unless it is a module of the workspace, which is there and only not found: a package would not help then.
+Task<void> ExecutionRun::add_missing_note(MissingModule missing) {
+    const LanguageSupport& language = *instance_->language;
+    const std::string name = missing.name;
+    const std::vector<std::string> folders = {context_.services.workspace, context_.options.cwd};
+    std::function<bool()> look = [&folders, &name] { return is_module_of(folders, name); };
+    bool of_workspace = true;
+    try {
+        of_workspace = co_await context_.services.loop.run_blocking(std::move(look));
+    } catch (const Cancelled&) {
+        // The session is being closed; the code itself had ended before.
+    }
+    if (of_workspace) {
+        co_return;
+    }
+    std::optional<std::string> outside;
+    if (!sandbox::traits_of(context_.options.isolation).installs && language.python()) {
+        outside = language.python()->executable;
+    }
+    add_note(execution_->notes, note_of_missing(missing, outside));
 }
 
 Task<void> ExecutionRun::add_path_notes(std::vector<FailedPath> paths) {

@@ -55,6 +55,7 @@ class ExecutionRun {
     Task<void> restore_cwd();
     Task<void> send_chdir();
     Task<void> add_notes(std::optional<protocol::ExecutionError> error);
+    Task<void> add_missing_note(MissingModule missing);
     Task<void> add_path_notes(std::vector<FailedPath> paths);
 
     RunContext context_;

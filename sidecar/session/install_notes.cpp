@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <regex>
 #include <string_view>
 #include <vector>
@@ -81,10 +82,15 @@ Asked read_arguments(std::string_view arguments) {
     return asked;
 }
 
+// `outside`: the interpreter of a kernel that cellgate's installs do not reach.
+std::string command_of(const std::optional<std::string>& outside) {
+    return outside ? shell_word(*outside) + " -m pip install" : "cellgate install";
+}
+
 std::string remedy_of(const Asked& asked, const std::optional<std::string>& outside) {
     const std::string where =
         outside ? "to have a package, in a terminal: " : "to have a package in every session of this workspace: ";
-    std::string command = outside ? shell_word(*outside) + " -m pip install" : "cellgate install";
+    std::string command = command_of(outside);
     if (!asked.problem.empty() || asked.packages.empty()) {
         const std::string names = escape_unprintable(command) + ", with names and versions of packages";
         return where + names +
@@ -124,9 +130,30 @@ std::optional<protocol::Note> note_of_install(const std::string& code, const std
         protocol::Note note;
         note.text = "pip in a cell installs into the session's own home at most, which is removed with the session";
         note.remedy = remedy_of(asked, outside);
+        if (asked.problem.empty() && !asked.packages.empty() && !asked.source_builds && !outside) {
+            note.install = std::move(asked.packages);
+        }
         return note;
     }
     return std::nullopt;
+}
+
+bool is_module_of(const std::vector<std::string>& folders, const std::string& name) {
+    return std::any_of(folders.begin(), folders.end(), [&name](const std::string& folder) {
+        std::error_code ignored;
+        const std::string path = folder + "/" + name;
+        return std::filesystem::exists(path, ignored) || std::filesystem::exists(path + ".py", ignored);
+    });
+}
+
+protocol::Note note_of_missing(const MissingModule& missing, const std::optional<std::string>& outside) {
+    protocol::Note note;
+    note.text = escape_unprintable(missing.text);
+    note.remedy = escape_unprintable(command_of(outside) + " " + shell_words(missing.packages));
+    if (!outside) {
+        note.install = missing.packages;
+    }
+    return note;
 }
 
 } // namespace cellgate::session

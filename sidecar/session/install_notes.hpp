@@ -1,11 +1,13 @@
 #pragma once
-// `note_of_install` is the note for a cell that calls pip: it names the command with which a user installs the packages
-// permanently.
+// `note_of_install` is the note for a cell that calls pip, and `note_of_missing` the one for a cell that imports what
+// is not there: they name the command with which a user installs the packages permanently.
 
 #include "protocol/messages/executions.hpp"
+#include "session/failures.hpp"
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace cellgate::session {
 
@@ -13,5 +15,11 @@ namespace cellgate::session {
 // packages of the line; if cellgate cannot install them that way, the note names the part of the line that prevents it.
 // `outside`: the interpreter, if cellgate cannot install for it but the user can.
 std::optional<protocol::Note> note_of_install(const std::string& code, const std::optional<std::string>& outside = {});
+
+// The note for code that imported what is not there. `outside`: as above.
+protocol::Note note_of_missing(const MissingModule& missing, const std::optional<std::string>& outside);
+
+// Whether a file or folder in one of `folders` has the module's name. May block (file system).
+bool is_module_of(const std::vector<std::string>& folders, const std::string& name);
 
 } // namespace cellgate::session

@@ -124,7 +124,9 @@ Task<void> KernelInstance::launch(jupyter::KernelChoice choice) {
         rules.push_back(gate::connection_rule(protocol::Effect::allow, domain));
     }
     services.gate.set_session_rules(options.id, std::move(rules));
-    profile = make_profile(choice, std::move(start.packages));
+    profile = make_profile(choice);
+    profile.packages = std::move(start.packages);
+    profile.node_modules = start.node_modules;
     if (choice.tcp_only) {
         profile.kernel_sockets = connection.socket_prefix;
     }
@@ -224,7 +226,7 @@ std::unique_ptr<egress::Proxy> KernelInstance::make_proxy() {
                                            std::move(made));
 }
 
-sandbox::Profile KernelInstance::make_profile(const jupyter::KernelChoice& choice, std::string packages) const {
+sandbox::Profile KernelInstance::make_profile(const jupyter::KernelChoice& choice) const {
     sandbox::Profile made;
     made.workspace = context.services.workspace;
     made.session_dir = temp_dir.path;
@@ -236,7 +238,6 @@ sandbox::Profile KernelInstance::make_profile(const jupyter::KernelChoice& choic
     }
     made.settings = sandbox::with_additions(context.options.settings, context.options.additions);
     made.hidden = context.services.directories.all();
-    made.packages = std::move(packages);
     return made;
 }
 

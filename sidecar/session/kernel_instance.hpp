@@ -59,7 +59,7 @@ struct KernelInstance {
     Task<void> make_trusted_authority(Environment given);
     void open_channels();
     std::unique_ptr<egress::Proxy> make_proxy();
-    sandbox::Profile make_profile(const jupyter::KernelChoice& choice, std::string packages) const;
+    sandbox::Profile make_profile(const jupyter::KernelChoice& choice) const; // without packages
     // Of the kernelspec and the session, the tool channel, placeholders of secrets, and trusted authorities.
     Environment make_environment(const jupyter::KernelChoice& choice);
     void record_sandbox(const sandbox::Launch& launch);

@@ -41,6 +41,7 @@ struct KernelLaunch {
     Environment environment;
     std::vector<BootstrapFile> files; // to be written before the start
     std::string packages;             // folder of installed packages, read-only in the sandbox; empty: none
+    bool node_modules = false;        // it is shown as node_modules, not at its own path
     bool keeps_output = false;        // as jupyter::ConnectionInfo::kernel_keeps_output
     std::string print_function;       // as jupyter::ConnectionInfo::print_function
 };

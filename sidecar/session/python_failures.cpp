@@ -1,6 +1,8 @@
 #include "python_failures.hpp"
 
 #include "failed_path_finder.hpp"
+#include "packages/module_packages.hpp"
+#include "packages/requirements.hpp"
 
 #include <algorithm>
 #include <array>
@@ -74,7 +76,33 @@ void for_exceptions(const protocol::ExecutionError& error, const Take& take) {
     }
 }
 
+// Of the standard library, and yet not everywhere: what distributions package apart, what newer versions have not, and
+// what is another system's.
+constexpr std::array standard_modules = {
+    "aifc",     "asynchat",   "asyncore", "audioop",   "bz2",       "cgi",      "cgitb",  "chunk",       "crypt",
+    "ctypes",   "curses",     "dbm",      "distutils", "ensurepip", "idlelib",  "imghdr", "imp",         "lib2to3",
+    "lzma",     "mailcap",    "msilib",   "msvcrt",    "nis",       "nntplib",  "nt",     "ossaudiodev", "pipes",
+    "readline", "smtpd",      "sndhdr",   "spwd",      "sqlite3",   "ssl",      "sunau",  "telnetlib",   "tkinter",
+    "turtle",   "turtledemo", "uu",       "venv",      "winreg",    "winsound", "xdrlib", "zlib"};
+
 } // namespace
+
+std::optional<MissingModule> missing_module(const Failure& failure) {
+    static const std::regex no_module(R"(No module named '([A-Za-z][A-Za-z0-9_]{0,99})')");
+    std::smatch found;
+    if (failure.error.ename != "ModuleNotFoundError" ||
+        failure.error.evalue.size() > FailedPathFinder::max_line_bytes ||
+        !std::regex_match(failure.error.evalue, found, no_module)) {
+        return std::nullopt;
+    }
+    std::string name = found[1];
+    std::string package = packages::package_of(name);
+    if (std::find(standard_modules.begin(), standard_modules.end(), name) != standard_modules.end() ||
+        packages::problem_of_requirement(package, false)) {
+        return std::nullopt;
+    }
+    return MissingModule{name, "there is no module " + name, {std::move(package)}};
+}
 
 std::vector<FailedPath> failed_paths(const Failure& failure) {
     FailedPathFinder finder;

@@ -1,9 +1,10 @@
 #pragma once
-// `failed_paths` and `bypassed_proxy` are parsers of the texts of a failed execution of Python: they find refused
-// paths, and connections that bypassed the proxy.
+// `failed_paths`, `bypassed_proxy` and `missing_module` are parsers of the texts of a failed execution of Python: they
+// find refused paths, connections that bypassed the proxy, and what an import did not find.
 
 #include "session/failures.hpp"
 
+#include <optional>
 #include <vector>
 
 namespace cellgate::session {
@@ -15,5 +16,9 @@ std::vector<FailedPath> failed_paths(const Failure& failure);
 
 // Whether the code tried to connect, or to look up a name, without the proxy.
 bool bypassed_proxy(const Failure& failure);
+
+// Nothing if the execution failed for another reason, or if no package would help: a module of the standard library, or
+// a part of a package that is there.
+std::optional<MissingModule> missing_module(const Failure& failure);
 
 } // namespace cellgate::session

@@ -41,7 +41,11 @@ std::optional<std::string> PythonSupport::chdir_code(const std::string& director
 }
 
 FailureCauses PythonSupport::causes_of(const Failure& failure) const {
-    return {failed_paths(failure), bypassed_proxy(failure)};
+    FailureCauses causes{failed_paths(failure), bypassed_proxy(failure)};
+    if (python_) {
+        causes.missing = missing_module(failure);
+    }
+    return causes;
 }
 
 std::optional<protocol::Note> PythonSupport::install_note(const std::string& code, bool holds_installs) const {

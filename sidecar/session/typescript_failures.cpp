@@ -1,6 +1,9 @@
 #include "typescript_failures.hpp"
 
 #include "failed_path_finder.hpp"
+#include "packages/npm_names.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -46,11 +49,26 @@ bool imports_from_network(const std::string& code) {
     return std::regex_search(code.substr(0, FailedPathFinder::max_line_bytes), from_network);
 }
 
+// Of an import by `npm:`, or by a name alone: "lodash/fp", "@std/yaml/parse".
+std::optional<MissingModule> missing_package(const std::string& text) {
+    static const std::regex no_match(R"re(^Could not find a matching package for 'npm:([^'/]+|@[^'/]+/[^'/]+)')re");
+    static const std::regex no_dependency(R"re(^Import "((?:@[^"/]+/)?[^"/]+)(?:/[^"]*)?" not a dependency)re");
+    std::smatch found;
+    if (!std::regex_search(text, found, no_match) && !std::regex_search(text, found, no_dependency)) {
+        return std::nullopt;
+    }
+    std::string name = found[1];
+    std::string package = std::string(packages::npm_prefix) + name;
+    if (packages::problem_of_npm_package(package)) {
+        return std::nullopt;
+    }
+    return MissingModule{name, fmt::format("there is no package {}", name), {std::move(package)}};
+}
+
 protocol::Note note_of_import() {
     protocol::Note note;
     note.text = "Deno fetches what is imported by npm:, jsr: or https: over the network, and that failed";
-    note.remedy = "allow the host that it asks for; or install the package in the workspace with npm, and import it by "
-                  "its name alone";
+    note.remedy = "allow the host that it asks for; packages of npm: `cellgate install npm:NAME`";
     return note;
 }
 
@@ -78,6 +96,7 @@ FailureCauses causes_of_typescript(const Failure& failure) {
                                         [&text](const char* each) { return text.find(each) != std::string::npos; });
     const bool says_nothing = text == "Execution failed" && failure.error.traceback.empty();
     const bool failed_import = text.find("Import '") != std::string::npos || text.starts_with("JSR package");
+    causes.missing = missing_package(text);
     if ((says_nothing || failed_import) && imports_from_network(failure.code)) {
         causes.notes.push_back(note_of_import());
     } else if (says_nothing) {

@@ -182,6 +182,47 @@ class Installed(InstallTest):
         self.failed(pending, 1014)
 
 
+class Missing(InstallTest):
+    """A cell that imports what is not there."""
+
+    def notes(self, user, code, **params):
+        return user.run(code, **params).result().get("notes", [])
+
+    def test_its_note_has_what_installs_it(self):
+        user = self.user()
+        [note] = self.notes(user, "import os, tiny")
+        self.assertEqual(note, {"text": "there is no module tiny", "remedy": "cellgate install tiny",
+                                "install": ["tiny"]})
+        [note] = self.notes(user, "from sklearn.linear_model import Ridge")
+        self.assertEqual(note["install"], ["scikit-learn"])
+        [note] = self.notes(user, "%pip install --no-index -q 'tiny>=1'")
+        self.assertNotIn("install", note)
+        [note] = self.notes(user, "%pip install -q 'tiny>=1'", approvals="deny")[-1:]
+        self.assertEqual(note["install"], ["tiny>=1"])
+        self.assertEqual(self.install(user, *note["install"])["status"], "ok")
+        self.assertEqual(self.value(user, "import tiny; tiny.SIZE"), "'tiny'")
+
+    def test_what_no_package_would_help_has_none(self):
+        self.workspace.write("sub/mine.py", "")
+        self.workspace.write("own/x.py", "")
+        user = self.user()
+        self.install(user, "tiny")
+        for code in ("import tiny.nope", "import json.nope", "import _nothing", "from json import nope",
+                     "raise ModuleNotFoundError('No module named x y')", "1/0"):
+            with self.subTest(code):
+                self.assertEqual(self.notes(user, code), [])
+        user.session("sub", cwd=str(self.workspace.path / "sub"))
+        code = "import sys; sys.path.remove(''); sys.path = [p for p in sys.path if 'sub' not in p]\nimport mine"
+        self.assertEqual(self.notes(user, code, sessionId="sub"), [])
+
+    def test_where_installs_do_not_reach_the_note_is_the_interpreters_own_command(self):
+        user = self.user()
+        user.session("weaker", sandbox={"launcher": "landlock"})
+        [note] = self.notes(user, "import tiny", sessionId="weaker")
+        self.assertNotIn("install", note)
+        self.assertRegex(note["remedy"], "python3 -m pip install tiny$")
+
+
 class Cancelling(InstallTest):
     def waiting_for_a_download(self, user):
         self.index.hold = {"other"}

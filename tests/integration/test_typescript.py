@@ -126,11 +126,21 @@ class Cells(TypescriptTest):
         execution, error = self.fails("let let = 1")
         self.assertEqual(error["evalue"], "Execution failed")
         self.assertIn("cannot be compiled", execution.result()["notes"][0]["text"])
-        for specifier in ("npm:left-pad", "jsr:@std/path"):
+        execution, _ = self.fails("import x from 'jsr:@std/path'", approvals="deny")
+        self.assertTrue([n for n in execution.result()["notes"] if "over the network" in n["text"]], execution.result())
+
+    def test_a_package_of_npm_that_is_not_there_is_a_note_that_installs_it(self):
+        for specifier, package in (("npm:left-pad", "npm:left-pad"), ("npm:@a/b@^1/c.js", "npm:@a/b@^1"),
+                                   ("left-pad", "npm:left-pad"), ("@a/b/c", "npm:@a/b")):
             with self.subTest(specifier):
-                execution, _ = self.fails(f"import x from '{specifier}'", approvals="deny")
-                self.assertTrue([n for n in execution.result()["notes"] if "over the network" in n["text"]],
-                                execution.result())
+                asked = self.cellgate.asked()
+                execution, _ = self.fails(f"import x from '{specifier}'")
+                [note] = execution.result()["notes"]
+                self.assertEqual(note["install"], [package])
+                self.assertEqual(note["text"], f"there is no package {package.removeprefix('npm:')}")
+                self.assertEqual(self.cellgate.asked(), asked)  # no connection is tried
+        execution, _ = self.fails("import x from './left-pad.ts'")
+        self.assertNotIn("notes", execution.result())
 
     def test_completion(self):
         found = self.cellgate.request("kernel/complete", {"sessionId": "s", "code": "Deno.readTe", "cursorPos": 11})

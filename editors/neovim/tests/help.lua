@@ -119,7 +119,8 @@ local sections = {
       .. wrap(
         "When the sandbox refused something to a cell, a note below it says what was refused and what would allow it."
           .. " `:Cellgate remedy` does that: it adds a rule for the session, or restarts the kernel with the file or"
-          .. " folder in its sandbox. `:Cellgate rules` takes a rule back.",
+          .. " folder in its sandbox. `:Cellgate rules` takes a rule back. When a module is missing, it installs the package,"
+          .. " after you have agreed to the command.",
         ""
       )
       .. "\n\n"

@@ -34,4 +34,9 @@ it("notes: the command does what the note of its number offers, and nothing else
   equal(fake:asked("policy/add")[1].params, { rule = rule, scope = "session", sessionId = "R" })
   equal(notes.remedy(with(hidden)), nil)
   equal(fake:asked("session/restart")[1].params, { sessionId = "R", sandbox = { allowRead = { "/data" } } })
+  local missing = { text = "there is no module six", remedy = "cellgate install six", install = { "six" } }
+  equal(notes.lines(with(missing)), { "there is no module six: cellgate install six; :Cellgate remedy does it" })
+  equal(notes.remedy(with(missing)), nil)
+  local asked = fake:asked("packages/install")[1].params
+  equal({ asked.packages, asked.sessionId }, { { "six" }, "R" })
 end)

@@ -20,8 +20,8 @@ import { jsonTree } from "./json";
 import type { LargeData } from "./largeData";
 import { markdown } from "./markdown";
 
-/** Each opens a dialog that says what will change. */
-const remedyButtons: Record<RemedyKind, string> = { rule: "Add This Rule…", restart: "Restart with It…" };
+/** Each opens a dialog that says what will change, or asks in the approvals view. */
+const remedyButtons: Record<RemedyKind, string> = { rule: "Add This Rule…", restart: "Restart with It…", install: "Install" };
 
 export class OutputView {
     constructor(
@@ -119,8 +119,9 @@ export class OutputView {
             if (!remedy) continue;
             const line = element("div", "cellgate-remedy", action ? `${remedy} ` : remedy);
             if (action) {
-                const { index, kind } = action;
-                line.append(button(remedyButtons[kind], () => this.ask({ kind: "applyRemedy", executionId, index })));
+                const { index, kind, packages } = action;
+                const name = packages === undefined ? remedyButtons[kind] : `${remedyButtons[kind]} ${packages}`;
+                line.append(button(name, () => this.ask({ kind: "applyRemedy", executionId, index })));
             }
             box.append(line);
         }

@@ -20,6 +20,7 @@ import { Kernels } from "./kernels/kernels";
 import { connectionStatus } from "./connectionStatus";
 import { notebooks } from "./notebooks";
 import { fail, inform } from "./notices";
+import { packages } from "./packages";
 import { record } from "./record";
 import { renames } from "./renames";
 import { results } from "./results";
@@ -29,7 +30,7 @@ import { Sessions } from "./sessions";
 import { sessionViews } from "./sessionViews";
 import { toolServers } from "./toolServers";
 
-const parts: Part[] = [agent, approvals, cells, changeViews, kernelAssist, input, connectionStatus, notebooks, record, renames, results, rules, secrets, sessionViews, toolServers];
+const parts: Part[] = [agent, approvals, cells, changeViews, kernelAssist, input, connectionStatus, notebooks, packages, record, renames, results, rules, secrets, sessionViews, toolServers];
 
 export function activate(extension: vscode.ExtensionContext): void {
     const log = vscode.window.createOutputChannel("cellgate", { log: true });

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -130,6 +131,18 @@ void finalize(MountPlan& plan, const std::string& workspace, const std::vector<s
                     folder.string()));
 }
 
+void add_packages(KernelMounts& mounts, const Profile& profile) {
+    mounts.plan.set_reason({"the packages that were installed for this workspace"});
+    if (!profile.node_modules) {
+        mounts.plan.read_only(canonical_path(profile.packages, "the folder of installed packages", mounts.links));
+        return;
+    }
+    std::map<std::string, std::string> not_shown;
+    mounts.plan.put({.place = "/node_modules",
+                     .source = canonical_path(profile.packages, "the folder of installed packages", not_shown)});
+    mounts.plan.file("{}\n", "/package.json");
+}
+
 } // namespace
 
 KernelMounts plan_kernel_mounts(const Profile& profile, const Environment& environment) {
@@ -179,8 +192,7 @@ KernelMounts plan_kernel_mounts(const Profile& profile, const Environment& envir
     guard_targets(mounts.plan);
     finalize(mounts.plan, mounts.workspace, mounts.exchangeable);
     if (!profile.packages.empty()) {
-        mounts.plan.set_reason({"the packages that were installed for this workspace"});
-        mounts.plan.read_only(canonical_path(profile.packages, "the folder of installed packages", mounts.links));
+        add_packages(mounts, profile);
     }
     mounts.plan.set_reason({"the session's own directory, for its sockets"});
     mounts.plan.read_write(session_dir);

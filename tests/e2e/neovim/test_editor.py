@@ -104,6 +104,15 @@ class Control(NeovimTest):
         neovim.command("Cellgate run")
         neovim.wait_output("first,second")
 
+    def test_the_remedy_of_a_missing_module_asks_before_it_installs(self):
+        neovim = self.neovim(self.workspace.write("a.py", "# %%\nimport no_such_module_9\n"))
+        neovim.command("Cellgate run")
+        neovim.wait_screen("there is no module no_such_module_9", ":Cellgate remedy does it")
+        neovim.command("Cellgate remedy")
+        neovim.wait_screen("install packages")
+        neovim.command("Cellgate! install")
+        neovim.wait_message("cancelled")
+
     def test_a_settings_file_says_what_new_kernels_see(self):
         data = self.workspace.home / "data.csv"
         data.write_text("first,second")

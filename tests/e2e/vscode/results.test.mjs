@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
+import { Approvals } from "./driver/approvals.mjs";
 import { scenario } from "./driver/scenario.mjs";
 import { until } from "./driver/wait.mjs";
 
@@ -199,6 +200,23 @@ scenario("the remedy of a note is shown in full, and then applied: a file of the
     await editor.lens("Run Cell").first().click();
     await editor.frame("text=first,second");
     await editor.lens(/\[1\] \d/).waitFor();
+});
+
+scenario("a missing module's note installs its package: the exact command is asked about, and a no changes nothing", {
+    prepare: (workspace) => workspace.write("plan.py", "# %%\nimport no_such_module_9\n"),
+}, async ({ editor }) => {
+    await editor.openFile("plan.py");
+    await editor.lens("Run Cell").first().click();
+    await editor.lens(/\[1\] ModuleNotFoundError/).waitFor();
+    const result = await editor.frame(".cellgate-remedy button");
+    await editor.screenshot("missing-module");
+    await result.locator(".cellgate-remedy button", { hasText: "Install no_such_module_9" }).dispatchEvent("click");
+    const approvals = await Approvals.of(editor);
+    await approvals.block("install packages").waitFor();
+    assert.match(await approvals.text(), /argument: "no_such_module_9"/);
+    await editor.screenshot("install-approval");
+    await approvals.press(approvals.deny);
+    await editor.notification("nothing was installed, a user said no").waitFor();
 });
 
 /** The text of the first result's streams, as the notebook has it. */

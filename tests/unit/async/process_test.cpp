@@ -125,6 +125,17 @@ Task<void> end_one_of_two(Loop* loop) {
 
 } // namespace
 
+TEST_CASE("stderr is read with stdout, in the order of printing, where that is asked for") {
+    Command command = shell("echo one; echo two >&2; echo three");
+    command.stderr_to_stdout = true;
+    const Result joined = run(std::move(command));
+    CHECK(joined.output == "one\ntwo\nthree\n");
+    CHECK(joined.errors.empty());
+    const Result apart = run(shell("echo one; echo two >&2; echo three")); // the control
+    CHECK(apart.output == "one\nthree\n");
+    CHECK(apart.errors == "two\n");
+}
+
 TEST_CASE("ten megabytes pass through a child unchanged") {
     std::string input;
     for (int i = 0; input.size() < 10'000'000; ++i) {

@@ -31,6 +31,26 @@ std::string paths(const Failure& failed) {
 
 } // namespace
 
+TEST_CASE("a module that an import did not find is found, and nothing else") {
+    const auto packages = [](const std::string& evalue, const std::string& ename = "ModuleNotFoundError") {
+        const std::optional<MissingModule> missing = missing_module(failure(ename, evalue));
+        return missing ? missing->packages : std::vector<std::string>{};
+    };
+    using Names = std::vector<std::string>;
+    CHECK(packages("No module named 'pandas'") == Names{"pandas"});
+    CHECK(packages("No module named 'sklearn'") == Names{"scikit-learn"});
+    for (const char* other :
+         {"No module named 'pandas.nope'", "No module named 'json.x'; 'json' is not a package",
+          "No module named pandas", "No module named '_tkinter'", "No module named 'tkinter'",
+          "No module named 'distutils'", "No module named 'a b'", "No module named 'x; id'",
+          "No module named '\u00e9t\u00e9'", "No module named '-r'", "No module named 'pandas'\n", ""}) {
+        CAPTURE(std::string(other));
+        CHECK(packages(other).empty());
+    }
+    CHECK(packages("No module named 'pandas'", "ImportError").empty());
+    CHECK(packages("No module named '" + std::string(100'000, 'a') + "'").empty());
+}
+
 TEST_CASE("the paths of Python's errors are found, and nothing else is taken for one") {
     const auto of_text = [](const std::string& evalue) { return paths(failure("OSError", evalue)); };
     CHECK(of_text("[Errno 2] No such file or directory: '/data/iris.csv'") == "2 /data/iris.csv\n");

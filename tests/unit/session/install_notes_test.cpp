@@ -58,6 +58,28 @@ TEST_CASE("what the command cannot take over is named, and no package is guessed
     }
 }
 
+TEST_CASE("a note has what packages/install takes, where the cell's arguments could be taken over") {
+    const auto install = [](const char* code) { return note_of_install(code).value().install; };
+    CHECK(install("%pip install -q 'requests>=2,<3' numpy") == std::vector<std::string>{"requests>=2,<3", "numpy"});
+    for (const char* code :
+         {"%pip install -r requirements.txt", "%pip install", "%pip install 'tiny @ git+https://example.org/tiny'"}) {
+        CAPTURE(code);
+        CHECK_FALSE(install(code));
+    }
+    CHECK_FALSE(note_of_install("%pip install requests", "/usr/bin/python3").value().install);
+}
+
+TEST_CASE("a module that is missing is a note with the command that installs it") {
+    const MissingModule missing{"cv2", "there is no module cv2", {"opencv-python"}};
+    const protocol::Note note = note_of_missing(missing, std::nullopt);
+    CHECK(note.text == "there is no module cv2");
+    CHECK(note.remedy == "cellgate install opencv-python");
+    CHECK(note.install == std::vector<std::string>{"opencv-python"});
+    const protocol::Note outside = note_of_missing(missing, "/usr/bin/python3");
+    CHECK(outside.remedy == "/usr/bin/python3 -m pip install opencv-python");
+    CHECK_FALSE(outside.install);
+}
+
 TEST_CASE("where cellgate cannot install, the command is the interpreter's own") {
     const std::optional<protocol::Note> note =
         note_of_install("%pip install -q requests", "/home/a da/.venv/bin/python");

@@ -4,6 +4,7 @@ local approvals = require("cellgate.approvals")
 local at_cursor = require("cellgate.at_cursor")
 local cells = require("cellgate.cells")
 local changes_list = require("cellgate.changes_list")
+local installs = require("cellgate.installs")
 local kernel_lists = require("cellgate.kernel_lists")
 local limits = require("cellgate.limits")
 local logins = require("cellgate.logins")
@@ -91,6 +92,14 @@ local function server_names()
     return done
   end)
   return names
+end
+
+-- The kernel of the cell at the cursor, if it runs and is Python's.
+local function python_here()
+  local buffer = current_buffer()
+  local status = here().kernels[kernel_here()]
+  local is_python = workspace.language(buffer, cells.at(buffer, row())) == "python"
+  return is_python and status and status ~= "dead" and kernel_here() or nil
 end
 
 -- What the kernel knows of the word at the cursor.
@@ -246,8 +255,8 @@ M.all = {
     end),
   },
   remedy = {
-    does = "Does what a note below the cell at the cursor says, where the note offers it: adds a rule for the session, or"
-      .. " restarts its kernel with more in its sandbox. With several notes, that of the number.",
+    does = "Does what a note below the cell at the cursor says, where the note offers it: adds a rule for the session,"
+      .. " restarts its kernel with more in its sandbox, or installs a package. With several notes, that of the number.",
     arguments = "[number]",
     act = with_execution(function(execution, arguments)
       return require("cellgate.notes").remedy(execution, tonumber(arguments[1]))
@@ -384,6 +393,20 @@ M.all = {
       tool_servers.generate(workspace.root(current_buffer()), arguments[1])
     end,
     complete = server_names,
+  },
+  install = {
+    does = "Installs packages for the kernels of the workspace, after you have agreed to the command: of Python, as pip"
+      .. " names them, or of npm for TypeScript: `:Cellgate install npm:lodash`. `:Cellgate! install` cancels that.",
+    arguments = "{package ...}",
+    act = function(arguments, command)
+      local root = workspace.root(current_buffer())
+      if command.bang then
+        return installs.cancel(root)
+      elseif not arguments[1] then
+        return "which packages? For example :Cellgate install pandas"
+      end
+      installs.install(root, arguments, python_here())
+    end,
   },
   executions = {
     does = "Lists what ran, runs and waits in this workspace, also what agents run.",

@@ -1,5 +1,6 @@
--- `notes` is what the sandbox refused to a cell, and its remedy. Nothing of it happens by itself: the words come from
--- what code did, and the remedy is a command that the user types.
+-- `notes` is what the sandbox refused to a cell, or what it misses, and the remedy. Nothing of it happens by itself:
+-- the words come from what code did, and the remedy is a command that the user types.
+local installs = require("cellgate.installs")
 local notify = require("cellgate.notify")
 local rpc = require("cellgate.rpc")
 local session = require("cellgate.session")
@@ -12,7 +13,7 @@ local function of(execution)
 end
 
 local function can_be_done(note)
-  return note.rule ~= nil or note.sandbox ~= nil
+  return note.rule ~= nil or note.sandbox ~= nil or note.install ~= nil
 end
 
 --- A line for each, with the command that does what it says where one can.
@@ -30,7 +31,8 @@ function M.lines(execution)
   return lines
 end
 
---- Does what a note says: adds its rule for the session, or restarts the kernel with more in its sandbox.
+--- Does what a note says: adds its rule for the session, restarts the kernel with more in its sandbox, or installs what
+--- the cell misses.
 ---@param execution cellgate.Execution
 ---@param number? integer of the note, from 1
 ---@return string? problem
@@ -44,6 +46,10 @@ function M.remedy(execution, number)
     return "this cell has no such note"
   elseif not can_be_done(note) then
     return "no command does that: " .. note.remedy
+  end
+  if note.install then
+    installs.install(execution.root, note.install, execution.session)
+    return
   end
   local here = session.of(execution.root)
   local function report(problem)

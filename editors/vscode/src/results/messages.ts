@@ -41,14 +41,14 @@ export interface OmittedItem {
     outputs: number;
 }
 
-/** How a remedy is applied: by a rule of the session, or by a restart of its kernel. */
-export type RemedyKind = "rule" | "restart";
+/** How a remedy is applied: by a rule of the session, by a restart of its kernel, or by an install. */
+export type RemedyKind = "rule" | "restart" | "install";
 
 export interface ShownNote {
     text: string;
     remedy: string;
-    /** The remedy can be applied. `index`: of the note in the execution's result. */
-    action?: { index: number; kind: RemedyKind };
+    /** The remedy can be applied. `index`: of the note in the execution's result. `packages`: what is installed. */
+    action?: { index: number; kind: RemedyKind; packages?: string };
 }
 
 export interface NotesItem {

@@ -1,9 +1,11 @@
 // `NoteRemedies` applies the remedy of a note, once the user has seen what it changes and confirmed it. The request names
-// an execution and a note; the rule or the paths come from the sidecar's result, never from the request.
+// an execution and a note; the rule, the paths or the packages come from the sidecar's result, never from the request.
+// An install is asked about by the sidecar.
 
 import type { Sidecar } from "../client/sidecar";
 import type { Executions } from "../executions";
 import type { Sessions } from "../sessions";
+import type { PackageInstalls } from "../packages/install";
 import { describeRemedy, type Remedy } from "./model/remedy";
 
 export interface RemedyDialogs {
@@ -21,6 +23,7 @@ export class NoteRemedies {
     constructor(
         private readonly models: Models,
         private readonly dialogs: RemedyDialogs,
+        private readonly installs: Pick<PackageInstalls, "install">,
     ) {}
 
     /** Whether it was applied. `index`: of the note in the execution's result. */
@@ -30,6 +33,7 @@ export class NoteRemedies {
         const note = execution?.result?.notes?.[index];
         if (!execution || !note) throw new Error("this result is not known any more: run the cell again");
         const { sessionId } = execution;
+        if (note.install) return await this.installs.install(note.install, sessionId);
         const remedy = describeRemedy(note, sessionId);
         if (!remedy) throw new Error(`no action is known for this: ${note.remedy}`);
         if (!(await this.dialogs.confirm(remedy))) return false;

@@ -5,12 +5,13 @@ import * as vscode from "vscode";
 import type { Cellgate } from "../cellgate";
 import { textOf } from "../client/errors";
 import { ask, fail, inform, warn } from "../notices";
+import { packageInstalls } from "../packages/dialogs";
 import { label } from "../text";
 import { documentUri } from "../uris";
 import { dataOf, recordOf } from "./journal";
 import { reveal } from "./reveal";
 import { rendererId, type LargeAnswer, type RendererRequest } from "./messages";
-import { NoteRemedies } from "./noteRemedies";
+import { NoteRemedies, type RemedyDialogs } from "./noteRemedies";
 import type { OutputPages } from "./pages";
 import { showWithScripts } from "./scripts";
 
@@ -19,10 +20,11 @@ const maxBytes = 64 << 20;
 export function rendererHost(cellgate: Cellgate, pages: OutputPages): vscode.Disposable {
     const { executions } = cellgate;
     const messaging = vscode.notebooks.createRendererMessaging(rendererId);
-    const remedies = new NoteRemedies(cellgate, {
+    const dialogs: RemedyDialogs = {
         confirm: async ({ question, detail, action }) => (await ask(question, detail, action)) === action,
         report: (message) => void inform(`cellgate: ${message}`),
-    });
+    };
+    const remedies = new NoteRemedies(cellgate, dialogs, packageInstalls(cellgate));
 
     async function answer(editor: vscode.NotebookEditor, request: RendererRequest): Promise<void> {
         switch (request.kind) {

@@ -26,6 +26,7 @@ struct Command {
     // has to end all its descendants and itself. Without it, the system kills only the child itself when the supervisor
     // is killed, which is unsafe for a program that is setting up others.
     std::optional<int> lifeline_fd = {};
+    bool stderr_to_stdout = false; // both are read as its stdout, in the order of printing; stderr_tail() is empty then
 };
 
 struct ExitStatus {

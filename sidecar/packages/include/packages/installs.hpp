@@ -1,22 +1,21 @@
 #pragma once
-// `Installs` is the enforcement point for installs. It refuses names that pip could take for something else, asks the
-// gate with pip's exact command, and runs exactly that in a build sandbox: with the machine's network, and without
-// workspace, home or secrets. Wheels only, unless source builds are asked for: pip can start no process, so no
-// package's code runs. What fails or is cancelled changes nothing. Owned by the service; outlives what it was asked to
-// do.
+// `Installs` is the enforcement point for installs. It refuses names that a package manager could take for something
+// else, asks the gate with the manager's exact command, and runs exactly that in a build sandbox: with the machine's
+// network, and without workspace, home or secrets. No package's code runs, unless source builds are asked for. What
+// fails or is cancelled changes nothing. Owned by the service; outlives what it was asked to do.
 
 #include "async/loop.hpp"
 #include "base/environment.hpp"
 #include "base/sync.hpp"
 #include "gate/decision.hpp"
-#include "packages/packages.hpp"
+#include "packages/build_runner.hpp"
+#include "packages/installer.hpp"
+#include "packages/pip.hpp"
 #include "packages/python.hpp"
+#include "packages/requirements.hpp"
 #include "protocol/messages/packages.hpp"
-#include "sandbox/build.hpp"
 #include "store/directories.hpp"
 
-#include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,51 +28,44 @@ class Gate;
 namespace cellgate::packages {
 
 struct InstallRequest {
-    Python python;
-    std::vector<std::string> packages;
-    bool source_builds = false; // whether who asks may say so was checked
-    std::string session_id;
+    std::vector<std::string> packages; // of one kind (packages/requirements.hpp)
+    std::optional<Python> python;      // for Python packages
+    bool source_builds = false;        // whether who asks may say so was checked
+    std::optional<std::string> session_id;
     std::optional<gate::Agent> agent;
-    std::function<void(const std::string& line)> on_line; // of what pip says while it runs, safe to show
+    TakeLine on_line; // of what the package manager says while it runs, safe to show
 };
 
 class Installs {
   public:
-    // `environment`: of this process; what of it is about where packages come from, pip gets.
+    // `environment`: of this process; what of it is about where packages come from, package managers get.
     Installs(async::Loop& loop, gate::Gate& gate, const store::Directories& directories, std::string root,
              Environment environment);
 
-    // One interpreter is looked at and one pip runs at a time, the others wait. Throws Error{invalid_params, denied,
-    // config_invalid (there is no pip), sandbox_unavailable, store_failed, limit_exceeded (too many wait)}. That pip
-    // fails is a result. Cancelling takes back the question, ends the wait, or ends pip.
+    // One interpreter is looked at and one package manager runs at a time, the others wait. Throws
+    // Error{invalid_params, denied, config_invalid (there is no pip or Deno), sandbox_unavailable, store_failed,
+    // limit_exceeded (too many wait)}. That the package manager fails is a result. Cancelling takes back the question,
+    // ends the wait, or ends the package manager.
     Task<protocol::PackagesInstallResult> install(InstallRequest request);
 
   private:
-    struct Ran;
-    struct Running;
+    struct Allowed;
 
-    sandbox::BuildProfile profile(const Python& python) const;
-    Task<std::vector<std::string>> find_pip(Python python, bool source_builds);
-    // The file that starts an interpreter's pip in another one; nothing when it has no pip.
-    Task<std::optional<std::string>> find_runner(Python python);
-    Task<std::optional<std::string>> ask_for_runner(Python python);
+    sandbox::BuildProfile profile() const;
+    Task<std::unique_ptr<Installer>> find_installer(const InstallRequest* request, PackageKind kind);
     // Throws Error{denied}.
-    Task<gate::Decision> decide(const InstallRequest* request, std::vector<std::string> command);
-    Task<protocol::PackagesInstallResult> install_allowed(InstallRequest request, std::vector<std::string> command);
-    Task<protocol::PackagesInstallResult> build(InstallRequest request, std::vector<std::string> command,
-                                                const Packages* packages, const Packages::Build* build);
-    Task<Ran> run(async::Command command, sandbox::BuildProfile profile,
-                  std::function<void(const std::string& line)> on_line);
-    static Task<void> read_output(std::shared_ptr<Running> running);
-    static Task<void> end_program(std::shared_ptr<Running> running, TaskScope* reading);
+    Task<gate::Decision> decide(const InstallRequest* request, const Installer* installer,
+                                std::vector<std::string> command);
+    Task<protocol::PackagesInstallResult> install_allowed(Allowed* allowed);
+    Task<protocol::PackagesInstallResult> build(Allowed* allowed, const PackageFolder* folder,
+                                                const PackageFolder::Build* build);
 
     async::Loop& loop_;
     gate::Gate& gate_;
     const store::Directories& directories_;
     std::string root_;
-    Environment environment_;
-    std::map<std::string, std::string> runners_; // that were found, by the interpreter
-    Mutex inspecting_;
+    BuildRunner runner_;
+    PipFinder pip_finder_;
     Mutex building_;
 };
 

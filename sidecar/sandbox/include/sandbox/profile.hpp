@@ -28,6 +28,9 @@ struct Profile {
     // Of a kernel with those ports: what the paths of the unix sockets in session_dir begin with that reach them.
     std::string kernel_sockets;
     std::string packages; // of these, the one folder that is shown, read-only; empty: none
+    // It is shown as /node_modules, where Deno and Node look last, with the package.json that Deno needs beside it;
+    // else at its own path.
+    bool node_modules = false;
     std::shared_ptr<const Settings> settings = nullptr; // a user's, if there are some
 };
 

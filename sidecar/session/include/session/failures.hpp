@@ -6,6 +6,7 @@
 #include "protocol/messages/executions.hpp"
 
 #include <deque>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,10 +34,18 @@ struct FailedPath {
     int error = 0;    // of errno: ENOENT also if the text names no error
 };
 
+// A module that code imported and that is not there.
+struct MissingModule {
+    std::string name;                  // "pandas"
+    std::string text;                  // "there is no module pandas"
+    std::vector<std::string> packages; // that would install it, as packages/install takes them
+};
+
 struct FailureCauses {
     std::vector<FailedPath> paths;          // that may have been refused
     bool bypassed_proxy = false;            // it tried to connect, or to look up a name, without the proxy
     std::vector<protocol::Note> notes = {}; // what the kernel's own words leave out
+    std::optional<MissingModule> missing = {};
 };
 
 } // namespace cellgate::session

@@ -1,5 +1,6 @@
 // `Remedy` is what can be done about a note, which reports something that was refused to a cell: a rule for the session,
-// or a restart of its kernel with more in the sandbox. It is described in full before the user confirms it.
+// or a restart of its kernel with more in the sandbox. It is described in full before the user confirms it. An install
+// is confirmed in the approvals view, where its exact command is shown.
 
 import type { Note, SandboxAdditions } from "../../protocol/messages";
 import { ruleText } from "../../rules/labels";
@@ -15,8 +16,9 @@ export interface Remedy {
 }
 
 /** Which remedy a note offers; undefined of a note that is advice only. */
-export function remedyKind({ rule, sandbox }: Pick<Note, "rule" | "sandbox">): RemedyKind | undefined {
+export function remedyKind({ rule, sandbox, install }: Pick<Note, "rule" | "sandbox" | "install">): RemedyKind | undefined {
     if (rule) return "rule";
+    if (install) return "install";
     return sandbox ? "restart" : undefined;
 }
 

@@ -7,6 +7,7 @@ import { textOf } from "../../client/errors";
 import type { Execution, Executions } from "../../executions";
 import type { ShownNote } from "../messages";
 import { Outputs } from "./outputs";
+import { namesOf } from "../../packages/install";
 import { remedyKind } from "./remedy";
 
 export interface Result {
@@ -166,7 +167,8 @@ export class SessionResults implements Disposable {
         if (result?.error) outputs.setFrames(result.error.frames);
         const notes: ShownNote[] = (result?.notes ?? []).map((note, index) => {
             const kind = remedyKind(note);
-            return { text: note.text, remedy: note.remedy, action: kind && { index, kind } };
+            const packages = note.install && namesOf(note.install);
+            return { text: note.text, remedy: note.remedy, action: kind && { index, kind, packages } };
         });
         if (result?.reason) notes.unshift({ text: result.reason, remedy: "" });
         if (result?.truncated && result.outputProblem) notes.push({ text: result.outputProblem, remedy: "" });

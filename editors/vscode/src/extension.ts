@@ -9,6 +9,7 @@ import { cells } from "./cells";
 import { Anchors } from "./cells/anchors";
 import { changeViews } from "./changes";
 import { Changes } from "./changes/changes";
+import { check } from "./check";
 import { Connection, type Tracing } from "./client/connection";
 import { findProgram } from "./client/program";
 import { Sidecar } from "./client/sidecar";
@@ -29,7 +30,7 @@ import { Sessions } from "./sessions";
 import { sessionViews } from "./sessionViews";
 import { toolServers } from "./toolServers";
 
-const parts: Part[] = [agent, approvals, cells, changeViews, kernelAssist, input, connectionStatus, notebooks, record, renames, results, rules, secrets, sessionViews, toolServers];
+const parts: Part[] = [agent, approvals, cells, changeViews, check, kernelAssist, input, connectionStatus, notebooks, record, renames, results, rules, secrets, sessionViews, toolServers];
 
 export function activate(extension: vscode.ExtensionContext): void {
     const log = vscode.window.createOutputChannel("cellgate", { log: true });

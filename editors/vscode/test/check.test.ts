@@ -89,7 +89,7 @@ test("an older sidecar's answer is no error, any other one is", async () => {
     await assert.rejects(failed, /broken/);
 });
 
-test("a checker that is missing is told once", async () => {
+test("the log names a missing checker once", async () => {
     const { asked, log, checker } = place();
     for (const uri of ["a", "b"]) {
         const checked = checker.check(uri, () => [{ code: uri }], 0);

@@ -4,6 +4,8 @@ local approvals = require("cellgate.approvals")
 local at_cursor = require("cellgate.at_cursor")
 local cells = require("cellgate.cells")
 local changes_list = require("cellgate.changes_list")
+local check = require("cellgate.check")
+local check_fix = require("cellgate.check_fix")
 local kernel_lists = require("cellgate.kernel_lists")
 local limits = require("cellgate.limits")
 local logins = require("cellgate.logins")
@@ -404,6 +406,17 @@ M.all = {
       return limits.act(workspace.root(current_buffer()), kernel_here(), arguments)
     end,
     complete = limits.words,
+  },
+  check = {
+    does = "Checks the code of this buffer, each cell by itself. What is found is shown as diagnostics.",
+    act = function()
+      check.check(current_buffer())
+    end,
+  },
+  fix = {
+    does = "Mends what `:Cellgate check` found at the cursor: makes its edits, or installs the package that is missing. With"
+      .. " several ways you choose.",
+    act = check_fix.fix,
   },
   inspect = { does = "Shows what the kernel knows of the word at the cursor.", act = inspect },
   variables = {

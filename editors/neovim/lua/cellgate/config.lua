@@ -68,6 +68,13 @@ M.settings = {
       .. " that. Those of agents are always kept.",
   },
   {
+    name = "check",
+    type = { "string", "boolean" },
+    default = "write",
+    doc = 'When code is checked by itself, while the workspace is connected: `"write"`, when its file is written, or `false`.'
+      .. " What is found is shown as diagnostics (|vim.diagnostic|); `:Cellgate check` does it at any time.",
+  },
+  {
     name = "output_lines",
     type = "number",
     default = 20,

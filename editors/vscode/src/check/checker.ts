@@ -47,7 +47,7 @@ export class Checker {
         }
     }
 
-    /** Nobody wants to know any more. */
+    /** Ends the check of a document that is closed. */
     cancel(uri: string): void {
         this.runs.get(uri)?.source.cancel();
     }
@@ -67,12 +67,12 @@ export class Checker {
             throw error;
         }
         if (token.isCancellationRequested) return { kind: "superseded" };
-        this.tellMissing(results);
+        this.logMissing(results);
         return { kind: "checked", results };
     }
 
-    /** Each once: they would be told with every file. */
-    private tellMissing(results: ValidateResult[]): void {
+    /** Names each once, and not again with every file. */
+    private logMissing(results: ValidateResult[]): void {
         for (const program of results.flatMap(({ missing }) => missing ?? [])) {
             if (this.missing.has(program)) continue;
             this.missing.add(program);

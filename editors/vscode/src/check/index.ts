@@ -73,7 +73,7 @@ class DocumentChecks implements vscode.Disposable {
         else void inform(checkers === "" ? "cellgate: nothing here checks this code." : `cellgate: nothing was found by ${checkers}.`);
     }
 
-    /** What goes wrong is in the log: nobody asked for it. */
+    /** What goes wrong is in the log alone: the user did not ask for it. */
     byItself(when: When, target: Target | undefined): void {
         const { sidecar, log } = this.cellgate;
         if (!target || sidecar.state.kind !== "connected" || folderNotServed(this.cellgate, target.uri)) return;

@@ -13,9 +13,11 @@ export function notebooks(cellgate: Cellgate): vscode.Disposable {
 
     /** Only once a notebook is open: the sidecar starts programs to find kernels. */
     async function offerAll(): Promise<void> {
-        if (!vscode.workspace.notebookDocuments.some((each) => each.notebookType === notebookType)) return;
+        const ordinary = () => vscode.workspace.notebookDocuments.filter((each) => each.notebookType === notebookType);
+        if (ordinary().length === 0) return;
         try {
             for (const kernel of (await sidecar.request("kernel/list", {})).kernels) controllers.offer(kernel);
+            for (const notebook of ordinary()) controllers.preferFor(notebook);
         } catch (error) {
             log.warn(`no kernels for notebooks: ${String(error)}`);
         }

@@ -42,6 +42,20 @@ local function with_session(here, language, done)
   end)
 end
 
+-- Says in which languages the code of a buffer could run that names none.
+local function tell_languages(here)
+  here:request("kernel/list", {}, function(problem, result)
+    local names = {}
+    for _, kernel in ipairs(problem and {} or result.kernels) do
+      names[kernel.language] = true
+    end
+    local words = vim.tbl_keys(names)
+    table.sort(words)
+    local there = words[1] and " There are " .. table.concat(words, ", ") .. "." or ""
+    notify.show("which language is this?" .. there .. " Set 'filetype', or write `# %% [python]`", vim.log.levels.WARN)
+  end)
+end
+
 ---@param buffer integer
 ---@param pieces cellgate.Piece[] run one after the other; an error ends them
 function M.pieces(buffer, pieces)
@@ -61,6 +75,9 @@ function M.pieces(buffer, pieces)
   local by_language = {}
   for _, piece in ipairs(pieces) do
     local language = workspace.language(buffer, piece)
+    if not language then
+      return tell_languages(here)
+    end
     by_language[language] = by_language[language] or {}
     local lines = vim.api.nvim_buf_get_lines(buffer, piece.code_first, piece.code_last + 1, false)
     table.insert(by_language[language], { piece = piece, code = table.concat(lines, "\n") .. "\n" })

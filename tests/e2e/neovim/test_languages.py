@@ -1,4 +1,5 @@
-"""The scenarios of tests/e2e/scenarios.md that each language has, in Neovim with the language's real kernel."""
+"""The scenarios of tests/e2e/scenarios.md that each language has, in Neovim with the language's real kernel, and the
+settings of a session."""
 
 import unittest
 from dataclasses import dataclass
@@ -130,6 +131,30 @@ class Languages(NeovimTest):
                 neovim.wait_screen("[1] ok", gone=("cellgate asks",))
                 neovim.wait_output("Five days in May.")
                 self.end(neovim)
+
+
+class SessionSettings(NeovimTest):
+    def test_a_session_is_created_with_the_settings_and_changed_by_the_command(self):
+        (self.workspace.path / "data").mkdir()
+        neovim = self.neovim(
+            self.workspace.write("a.py", "# %%\nimport os, resource\n"
+                                         "print(os.environ.get('A'), os.path.basename(os.getcwd()), "
+                                         "resource.getrlimit(resource.RLIMIT_NOFILE)[0])\n"
+                                         "# %% timeout=1\nwhile True: pass\n"),
+            settings={"session": {"limits": {"open-files": 200}, "env": {"A": "first"}, "cwd": "data"}})
+        neovim.command("Cellgate run")
+        neovim.wait_output("first data 200")
+        neovim.keys("G")
+        neovim.command("Cellgate run")
+        neovim.wait_finished(2, "timeout")
+        neovim.keys("gg")
+        neovim.command("Cellgate session timeout=30")
+        neovim.wait_message("timeout 30")
+        neovim.command_with_menu("Cellgate session env.A=second", "lose its variables", "1: end the kernel")
+        neovim.keys("1<CR>")
+        neovim.wait_message("the kernel was ended")
+        neovim.command("Cellgate run")
+        neovim.wait_output("second data 200")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 -- `check` has the sidecar check the code of a buffer, and shows what it finds as diagnostics: by `:Cellgate check`, and
 -- when a file is written (setting `check`), which connects to no sidecar. A buffer has one request at a time.
+local at_cursor = require("cellgate.at_cursor")
 local cells = require("cellgate.cells")
 local config = require("cellgate.config")
 local log = require("cellgate.log")
@@ -252,5 +253,13 @@ function M.setup()
     end,
   })
 end
+
+---@type cellgate.Command
+M.command = {
+  does = "Checks the code of this buffer, each cell by itself. What is found is shown as diagnostics.",
+  act = function()
+    M.check(at_cursor.buffer())
+  end,
+}
 
 return M

@@ -111,4 +111,11 @@ function M.fix()
   end)
 end
 
+---@type cellgate.Command
+M.command = {
+  does = "Mends what `:Cellgate check` found at the cursor: makes its edits, or installs the package that is missing. With"
+    .. " several ways you choose.",
+  act = M.fix,
+}
+
 return M

@@ -19,6 +19,7 @@ local rpc = require("cellgate.rpc")
 local run = require("cellgate.run")
 local secrets = require("cellgate.secrets")
 local session = require("cellgate.session")
+local session_settings = require("cellgate.session_settings")
 local text = require("cellgate.text")
 local tool_servers = require("cellgate.tool_servers")
 local workspace = require("cellgate.workspace")
@@ -407,17 +408,9 @@ M.all = {
     end,
     complete = limits.words,
   },
-  check = {
-    does = "Checks the code of this buffer, each cell by itself. What is found is shown as diagnostics.",
-    act = function()
-      check.check(current_buffer())
-    end,
-  },
-  fix = {
-    does = "Mends what `:Cellgate check` found at the cursor: makes its edits, or installs the package that is missing. With"
-      .. " several ways you choose.",
-    act = check_fix.fix,
-  },
+  check = check.command,
+  fix = check_fix.command,
+  session = session_settings.command,
   inspect = { does = "Shows what the kernel knows of the word at the cursor.", act = inspect },
   variables = {
     does = "Lists the variables of the kernel.",

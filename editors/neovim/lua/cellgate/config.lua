@@ -42,6 +42,14 @@ M.settings = {
       .. " code can read, write and reach in addition to the workspace. From the workspace's folder if relative; `~` is your home.",
   },
   {
+    name = "session",
+    type = "table",
+    default = {},
+    doc = "What new sessions are created with: `limits` by the words of `:Cellgate limits`, `timeout` in seconds, `env`, `cwd` and"
+      .. ' `profile`, such as `{ limits = { memory = "4G" }, timeout = 60, env = { MPLBACKEND = "agg" } }`. `:Cellgate session` shows'
+      .. " and changes that of one session.",
+  },
+  {
     name = "linger_seconds",
     type = "number",
     default = 600,

@@ -4,7 +4,9 @@ import * as vscode from "vscode";
 import { ordinaryNotebooks as notebookType } from "../active";
 import type { Cellgate } from "../cellgate";
 import { KernelControllers } from "./controllers";
+import { showError } from "../notices";
 import { OpenNotebooks } from "./openNotebooks";
+import { setCellTimeout } from "./setCellTimeout";
 
 export function notebooks(cellgate: Cellgate): vscode.Disposable {
     const { sidecar, log } = cellgate;
@@ -28,6 +30,7 @@ export function notebooks(cellgate: Cellgate): vscode.Disposable {
         sidecar.onDidConnect(() => void offerAll()),
         vscode.workspace.onDidOpenNotebookDocument(() => void offerAll()),
         vscode.workspace.onDidCloseNotebookDocument((notebook) => open.close(notebook)),
+        vscode.commands.registerCommand("cellgate.setCellTimeout", () => setCellTimeout().catch(showError)),
         controllers,
         open,
     );

@@ -1,8 +1,8 @@
 #include "packages/build_runner.hpp"
 
 #include "base/escape_unprintable.hpp"
-#include "base/sync.hpp"
 #include "packages/credentials.hpp"
+#include "sandbox/build_run.hpp"
 
 #include <algorithm>
 
@@ -23,15 +23,11 @@ std::string end_of(const std::string& text, bool cut) {
     return "[…]\n" + (line == std::string::npos ? std::string() : text.substr(line + 1));
 }
 
-} // namespace
-
-struct BuildRunner::Running {
-    std::unique_ptr<async::Process> process;
+struct Printed {
     TakeLine on_line;
     std::string text;
     bool cut = false;
     std::string line;
-    Event ended;
 
     void take(const std::string& bytes) {
         text += bytes;
@@ -52,45 +48,22 @@ struct BuildRunner::Running {
     }
 };
 
-Task<void> BuildRunner::read_output(std::shared_ptr<Running> running) {
-    while (true) {
-        const std::string bytes = co_await running->process->stdio().read();
-        if (bytes.empty()) {
-            break;
-        }
-        running->take(bytes);
-    }
-    co_await running->process->exited();
-    running->ended.set();
-}
-
-// Kills it unless it has ended.
-Task<void> BuildRunner::end_program(std::shared_ptr<Running> running, TaskScope* reading) {
-    if (!running->ended.is_set()) {
-        running->process->kill();
-    }
-    co_await reading->join();
-}
+} // namespace
 
 Task<BuildOutcome> BuildRunner::run(async::Command command, sandbox::BuildProfile profile, TakeLine on_line) {
-    std::function<sandbox::Launch()> wrap = [this, &command, &profile] {
-        return sandbox::wrap_build(std::move(command), profile, environment_);
-    };
-    sandbox::Launch launch = co_await loop_.run_blocking(std::move(wrap));
-    const auto running = std::make_shared<Running>();
-    running->on_line = std::move(on_line);
-    running->process = async::start_process(loop_, std::move(launch.command));
-    running->process->close_stdin();
-    TaskScope reading;
-    reading.spawn(read_output(running));
-    co_await finally(until_set(running->ended), end_program(running, &reading));
+    Printed printed;
+    printed.on_line = std::move(on_line);
+    std::function<void(const std::string&)> take = [&printed](const std::string& bytes) { printed.take(bytes); };
+    std::string no_input;
+    sandbox::BuildRun ran = co_await sandbox::run_build(loop_, std::move(command), std::move(profile), environment_,
+                                                        std::move(no_input), std::move(take));
     BuildOutcome outcome;
-    outcome.status = co_await running->process->exited();
-    outcome.errors = running->process->stderr_tail();
+    outcome.status = ran.status;
     outcome.output = escape_unprintable(
-        without_credentials(end_of(running->text, running->cut) + end_of(outcome.errors, false)), true);
-    outcome.printed = std::move(running->text);
-    outcome.layers = std::move(launch.layers);
+        without_credentials(end_of(printed.text, printed.cut) + end_of(ran.errors, false)), true);
+    outcome.errors = std::move(ran.errors);
+    outcome.printed = std::move(printed.text);
+    outcome.layers = std::move(ran.layers);
     co_return outcome;
 }
 

@@ -36,6 +36,14 @@ it("cells: a marker may name the language of its cell", function()
   equal((workspace.session("bash")), "bash")
 end)
 
+it("cells: a buffer that says no language has none, but for cells that name one", function()
+  local cells = require("cellgate.cells")
+  local workspace = require("cellgate.workspace")
+  local buffer = fixtures.buffer({ "# %%", "a", "# %% [bash]", "b" }, "")
+  local all = cells.all(buffer)
+  equal({ workspace.language(buffer, all[1]), workspace.language(buffer, all[2]) }, { nil, "bash" })
+end)
+
 it("cells: fences with a language, and none without", function()
   local cells = require("cellgate.cells")
   local buffer = fixtures.buffer({

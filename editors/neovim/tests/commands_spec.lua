@@ -65,6 +65,30 @@ it("commands: above, below, all and file run what they say, next and previous go
   equal(vim.api.nvim_win_get_cursor(0), { 6, 0 })
 end)
 
+it("commands: code of no language runs nowhere, and the languages are named", function()
+  local fake = start()
+  fake.answers = {
+    ["kernel/list"] = function()
+      return { kernels = { { name = "python3", language = "python" }, { name = "bash", language = "bash" } } }
+    end,
+  }
+  local buffer = cells_of({ "# %%", "a", "# %% [bash]", "b" }, "")
+  local messages = told(function()
+    command("run")
+    wait(function()
+      return #fake:asked("kernel/list") == 1
+    end, "the list of kernels")
+    vim.wait(20)
+  end)
+  equal(#fake:asked("execute"), 0)
+  assert(messages[1]:find("There are bash, python.", 1, true), messages[1])
+  vim.bo[buffer].filetype = "python"
+  command("run")
+  wait(function()
+    return #fake:asked("execute") == 1
+  end, "the execution")
+end)
+
 it("commands: what is queued counts down", function()
   local fake = start()
   cells_of({ "# %%", "a", "# %%", "b", "# %%", "c" })

@@ -10,6 +10,7 @@ import type { Documents } from "./documents";
 import type { Executions } from "./executions";
 import type { Kernels } from "./kernels/kernels";
 import type { Sessions } from "./sessions";
+import type { SessionSettings } from "./sessionSettings/sessionSettings";
 
 export interface Cellgate {
     readonly extension: vscode.ExtensionContext;
@@ -30,6 +31,7 @@ export interface Cellgate {
     /** Where the lines of each run are now. */
     readonly anchors: Anchors;
     readonly kernels: Kernels;
+    readonly sessionSettings: SessionSettings;
 }
 
 /** A part of the extension: disposing the result removes everything that it registered. */

@@ -9,6 +9,7 @@ import { cells } from "./cells";
 import { Anchors } from "./cells/anchors";
 import { changeViews } from "./changes";
 import { Changes } from "./changes/changes";
+import { check } from "./check";
 import { Connection, type Tracing } from "./client/connection";
 import { findProgram } from "./client/program";
 import { Sidecar } from "./client/sidecar";
@@ -27,10 +28,12 @@ import { results } from "./results";
 import { rules } from "./rules";
 import { secrets } from "./secrets";
 import { Sessions } from "./sessions";
+import { sessionSettings } from "./sessionSettings";
+import { SessionSettings } from "./sessionSettings/sessionSettings";
 import { sessionViews } from "./sessionViews";
 import { toolServers } from "./toolServers";
 
-const parts: Part[] = [agent, approvals, cells, changeViews, kernelAssist, input, connectionStatus, notebooks, packages, record, renames, results, rules, secrets, sessionViews, toolServers];
+const parts: Part[] = [agent, approvals, cells, changeViews, check, kernelAssist, input, connectionStatus, notebooks, packages, record, renames, results, rules, secrets, sessionSettings, sessionViews, toolServers];
 
 export function activate(extension: vscode.ExtensionContext): void {
     const log = vscode.window.createOutputChannel("cellgate", { log: true });
@@ -103,9 +106,10 @@ function start(extension: vscode.ExtensionContext, log: vscode.LogOutputChannel)
     const changes = new Changes(sidecar);
     const waiting = new Waiting(sidecar);
     const documents = new Documents(extension.workspaceState, root.toString());
-    const kernels = new Kernels(sidecar, sessions, documents, extension.workspaceState);
+    const settingsOfSessions = new SessionSettings(extension.workspaceState);
+    const kernels = new Kernels(sidecar, sessions, documents, extension.workspaceState, settingsOfSessions);
     const anchors = new Anchors();
-    const models = { sidecar, sessions, executions, changes, waiting, documents, anchors, kernels };
+    const models = { sidecar, sessions, executions, changes, waiting, documents, anchors, kernels, sessionSettings: settingsOfSessions };
     const cellgate: Cellgate = { extension, version, log, root, launch, ...models };
     extension.subscriptions.push(
         ...[sidecar, sessions, executions, changes, waiting, kernels],

@@ -28,7 +28,7 @@ test("what a row offers to the mouse, it offers in its menu, which keys reach", 
 
 test("a folder's settings change what is shown, and nothing else", () => {
     const ofTheFolder = Object.entries(contributes.configuration.properties).filter(([, { scope }]) => scope !== "machine");
-    assert.deepEqual(ofTheFolder.map(([name]) => name), ["cellgate.codeLens", "cellgate.results.openOnRun"]);
+    assert.deepEqual(ofTheFolder.map(([name]) => name), ["cellgate.codeLens", "cellgate.check", "cellgate.results.openOnRun"]);
 });
 
 test("every command has a place in the palette, or is kept out of it", () => {

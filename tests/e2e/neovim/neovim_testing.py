@@ -108,8 +108,10 @@ class Neovim:
                                          env={**variables, "SHELL": "/bin/sh"}, cwd=workspace.path,
                                          stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             wait_until(self.tmux_socket.exists, "tmux's socket")
-            self.tmux("new-session", "-d", "-x", str(WIDTH), "-y", str(HEIGHT), "-c", str(workspace.path), "exec " +
-                      " ".join(f"'{word}'" for word in command))
+            # Its shell reads a profile, which may set PATH.
+            assignments = [f"{name}={value}" for name, value in (environment or {}).items()]
+            self.tmux("new-session", "-d", "-x", str(WIDTH), "-y", str(HEIGHT), "-c", str(workspace.path),
+                      "exec env " + " ".join(f"'{word}'" for word in [*assignments, *command]))
             self.tmux("set-option", "-s", "exit-empty", "on")
         else:
             self.process = start_process([command[0], "--headless", *command[1:]], env=variables, cwd=workspace.path,

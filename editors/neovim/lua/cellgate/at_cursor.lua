@@ -42,7 +42,8 @@ function M.kernel()
   if vim.b[buffer].cellgate_root then
     return vim.b[buffer].cellgate_session or "default"
   end
-  return workspace.session(workspace.language(buffer, cells.at(buffer, M.row()))) or "default"
+  local language = workspace.language(buffer, cells.at(buffer, M.row()))
+  return language and workspace.session(language) or "default"
 end
 
 return M

@@ -10,6 +10,7 @@ local M = {}
 ---@field code_last integer row of the last line of code that is not blank; before code_first: there is none
 ---@field last integer last row
 ---@field language? string what its fence, or its marker in brackets, says
+---@field timeout? number seconds that its marker gives it: `# %% timeout=10`
 ---@field fenced? boolean between fences
 ---@field markdown? boolean prose, which is not run
 
@@ -67,6 +68,12 @@ local function named_language(rest)
   end
 end
 
+-- Seconds in a marker's text; none where that is no time.
+local function named_timeout(rest)
+  local seconds = tonumber((rest .. " "):match("%stimeout=(%d+%.?%d*)%s"))
+  return seconds and seconds > 0 and seconds or nil
+end
+
 local function script_cells(lines, comment)
   local cells, current = {}, nil
   for i, line in ipairs(lines) do
@@ -80,6 +87,7 @@ local function script_cells(lines, comment)
         first = i - 1,
         code_first = i,
         language = named_language(rest),
+        timeout = named_timeout(rest),
         markdown = rest:find("[markdown]", 1, true) ~= nil or nil,
       }
     elseif not current then

@@ -4,6 +4,8 @@ local approvals = require("cellgate.approvals")
 local at_cursor = require("cellgate.at_cursor")
 local cells = require("cellgate.cells")
 local changes_list = require("cellgate.changes_list")
+local check = require("cellgate.check")
+local check_fix = require("cellgate.check_fix")
 local installs = require("cellgate.installs")
 local kernel_lists = require("cellgate.kernel_lists")
 local limits = require("cellgate.limits")
@@ -18,6 +20,7 @@ local rpc = require("cellgate.rpc")
 local run = require("cellgate.run")
 local secrets = require("cellgate.secrets")
 local session = require("cellgate.session")
+local session_settings = require("cellgate.session_settings")
 local text = require("cellgate.text")
 local tool_servers = require("cellgate.tool_servers")
 local workspace = require("cellgate.workspace")
@@ -428,6 +431,9 @@ M.all = {
     end,
     complete = limits.words,
   },
+  check = check.command,
+  fix = check_fix.command,
+  session = session_settings.command,
   inspect = { does = "Shows what the kernel knows of the word at the cursor.", act = inspect },
   variables = {
     does = "Lists the variables of the kernel.",

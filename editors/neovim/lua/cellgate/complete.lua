@@ -33,10 +33,14 @@ function M.omnifunc(findstart)
     return -3
   end
   local code, cell = code_to_cursor(buffer)
+  local language = workspace.language(buffer, cell)
+  if not language then
+    return -3
+  end
   local cursor = vim.fn.strchars(code)
   local asked_at = place()
   here:request("kernel/complete", {
-    sessionId = workspace.session(workspace.language(buffer, cell)),
+    sessionId = workspace.session(language),
     code = code,
     cursorPos = cursor,
   }, function(problem, result)

@@ -42,6 +42,14 @@ M.settings = {
       .. " code can read, write and reach in addition to the workspace. From the workspace's folder if relative; `~` is your home.",
   },
   {
+    name = "session",
+    type = "table",
+    default = {},
+    doc = "What new sessions are created with: `limits` by the words of `:Cellgate limits`, `timeout` in seconds, `env`, `cwd` and"
+      .. ' `profile`, such as `{ limits = { memory = "4G" }, timeout = 60, env = { MPLBACKEND = "agg" } }`. `:Cellgate session` shows'
+      .. " and changes that of one session.",
+  },
+  {
     name = "linger_seconds",
     type = "number",
     default = 600,
@@ -66,6 +74,13 @@ M.settings = {
     default = true,
     doc = "Keep which files of the workspace a cell changes, so that `:Cellgate changes` shows them and `:Cellgate undo` undoes"
       .. " that. Those of agents are always kept.",
+  },
+  {
+    name = "check",
+    type = { "string", "boolean" },
+    default = "write",
+    doc = 'When code is checked by itself, while the workspace is connected: `"write"`, when its file is written, or `false`.'
+      .. " What is found is shown as diagnostics (|vim.diagnostic|); `:Cellgate check` does it at any time.",
   },
   {
     name = "output_lines",

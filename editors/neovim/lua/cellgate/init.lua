@@ -16,6 +16,7 @@ function M.start()
   require("cellgate.render").setup()
   require("cellgate.approval_windows").setup()
   require("cellgate.output_window").setup()
+  require("cellgate.check").setup()
   vim.api.nvim_create_autocmd({ "BufEnter", "BufFilePost", "BufWritePost", "BufWipeout", "DirChanged" }, {
     group = vim.api.nvim_create_augroup("cellgate.statusline", {}),
     callback = function()

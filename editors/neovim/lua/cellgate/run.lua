@@ -5,6 +5,7 @@ local places = require("cellgate.places")
 local rpc = require("cellgate.rpc")
 local scratch = require("cellgate.scratch")
 local session = require("cellgate.session")
+local session_settings = require("cellgate.session_settings")
 local workspace = require("cellgate.workspace")
 
 local M = {}
@@ -15,6 +16,7 @@ local M = {}
 ---@field code_first integer
 ---@field code_last integer
 ---@field language? string
+---@field timeout? number seconds
 
 ---@param cell cellgate.Cell
 ---@return cellgate.Piece
@@ -25,20 +27,44 @@ local function piece_of(cell)
     code_first = cell.code_first,
     code_last = cell.code_last,
     language = cell.language,
+    timeout = cell.timeout,
   }
 end
 
 -- The session of a language, started if it is not there.
 local function with_session(here, language, done)
   local id, params = workspace.session(language)
+  local settings, problem = session_settings.create_params(here.root, id or "default")
+  if not settings then
+    done(problem)
+    return
+  end
+  if next(settings) then
+    id = id or "default"
+    params = vim.tbl_extend("force", params or { sessionId = id, language = language }, settings)
+  end
   -- A dead one may not have come to be.
   if not id or (here.kernels[id] and here.kernels[id] ~= "dead") then
     done(nil, id)
     return
   end
-  here:request("session/create", params, function(problem)
+  here:request("session/create", params, function(failed)
     -- 1002: it is there already, which is as good.
-    done(problem and problem.code ~= 1002 and rpc.describe(problem) or nil, id)
+    done(failed and failed.code ~= 1002 and rpc.describe(failed) or nil, id)
+  end)
+end
+
+-- Says in which languages the code of a buffer could run that names none.
+local function tell_languages(here)
+  here:request("kernel/list", {}, function(problem, result)
+    local names = {}
+    for _, kernel in ipairs(problem and {} or result.kernels) do
+      names[kernel.language] = true
+    end
+    local words = vim.tbl_keys(names)
+    table.sort(words)
+    local there = words[1] and " There are " .. table.concat(words, ", ") .. "." or ""
+    notify.show("which language is this?" .. there .. " Set 'filetype', or write `# %% [python]`", vim.log.levels.WARN)
   end)
 end
 
@@ -61,6 +87,9 @@ function M.pieces(buffer, pieces)
   local by_language = {}
   for _, piece in ipairs(pieces) do
     local language = workspace.language(buffer, piece)
+    if not language then
+      return tell_languages(here)
+    end
     by_language[language] = by_language[language] or {}
     local lines = vim.api.nvim_buf_get_lines(buffer, piece.code_first, piece.code_last + 1, false)
     table.insert(by_language[language], { piece = piece, code = table.concat(lines, "\n") .. "\n" })
@@ -73,8 +102,12 @@ function M.pieces(buffer, pieces)
       end
       for _, each in ipairs(todo) do
         local piece = each.piece
-        local execution =
-          here:execute({ code = each.code, session = id, cell = { uri = uri, line = piece.code_first } })
+        local execution = here:execute({
+          code = each.code,
+          session = id,
+          cell = { uri = uri, line = piece.code_first },
+          timeout = piece.timeout,
+        })
         if vim.api.nvim_buf_is_valid(buffer) then
           local count = vim.api.nvim_buf_line_count(buffer)
           -- Lines that were changed since may be fewer.
@@ -100,7 +133,14 @@ end
 function M.rows(buffer, first, last)
   local cell = cells.at(buffer, first)
   M.pieces(buffer, {
-    { first = first, last = last, code_first = first, code_last = last, language = cell and cell.language },
+    {
+      first = first,
+      last = last,
+      code_first = first,
+      code_last = last,
+      language = cell and cell.language,
+      timeout = cell and cell.timeout,
+    },
   })
 end
 

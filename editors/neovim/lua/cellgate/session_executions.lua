@@ -59,7 +59,7 @@ local function new_id()
 end
 
 --- Runs code. Events report its progress.
----@param params { code: string, cell?: CellPosition, session?: string }
+---@param params { code: string, cell?: CellPosition, session?: string, timeout?: number } `timeout`: seconds
 ---@return cellgate.Execution
 function Executions:execute(params)
   local execution =
@@ -85,6 +85,7 @@ function Executions:execute(params)
       sessionId = params.session,
       code = params.code,
       cell = params.cell,
+      timeoutSeconds = params.timeout,
       changes = config.values.keep_changes,
     }, ended)
   end)

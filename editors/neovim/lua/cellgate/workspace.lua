@@ -67,13 +67,15 @@ function M.knows(name)
   return languages[name] ~= nil or vim.tbl_contains(others, name)
 end
 
+--- The language of a cell: what it names itself, else that of its buffer.
 ---@param buffer integer
----@param cell? cellgate.Cell
----@return string
+---@param cell? { language?: string }
+---@return string? language nil: neither says one
 function M.language(buffer, cell)
   local name = cell and cell.language or vim.bo[buffer].filetype
-  name = name ~= "" and name or "python"
-  return languages[name] or name
+  if name ~= "" then
+    return languages[name] or name
+  end
 end
 
 --- The session for a language: the root's default one for Python, else one of that language's name.

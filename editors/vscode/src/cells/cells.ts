@@ -12,6 +12,8 @@ export interface Cell {
     readonly kind: "code" | "markdown";
     /** That the line names, if it does; else it is the document's. */
     readonly language?: string;
+    /** That the line gives its executions: `# %% timeout=10`. */
+    readonly timeoutSeconds?: number;
 }
 
 const begins = /^(?:#\s*(?:%%|<codecell>|<markdowncell>|In\s?\[[ \d]*\])|(?:\/\/|--)\s*%%)/;
@@ -31,11 +33,18 @@ export function cellsOf(lines: readonly string[]): Cell[] {
     const cells = starts.map((line, index): Cell => {
         const kind = markdown.test(lines[line] ?? "") ? "markdown" : "code";
         const language = languageOfMarker(lines[line] ?? "");
+        const timeoutSeconds = timeoutOf(lines[line] ?? "");
         const cell = { line, codeLine: line + 1, lastLine: (starts[index + 1] ?? lines.length) - 1, kind } as const;
-        return language === undefined ? cell : { ...cell, language };
+        return { ...cell, ...(language === undefined ? {} : { language }), ...(timeoutSeconds === undefined ? {} : { timeoutSeconds }) };
     });
     const hasPreamble = lines.slice(0, first).some((text) => text.trim() !== "");
     return hasPreamble ? [{ line: 0, codeLine: 0, lastLine: first - 1, kind: "code" }, ...cells] : cells;
+}
+
+/** Seconds, by a marker; undefined where it gives none, or no time. */
+function timeoutOf(marker: string): number | undefined {
+    const seconds = Number(/\stimeout=(\d+(?:\.\d+)?)(?=\s|$)/.exec(marker)?.[1] ?? 0);
+    return seconds > 0 ? seconds : undefined;
 }
 
 /** The cell that contains a line. */

@@ -30,6 +30,11 @@ export function languageOfDocument(languageId: string): string {
     return ofEditor[languageId] ?? "python";
 }
 
+/** The kernel's name for an editor's language, also of one whose files have no cells, as a notebook's can be. */
+export function kernelLanguageOf(languageId: string): string {
+    return ofEditor[languageId] ?? languageId;
+}
+
 /** The editor's name for a kernel's language. */
 export function editorLanguageOf(language: string): string {
     return Object.entries(ofEditor).find(([, name]) => name === language)?.[0] ?? language;

@@ -11,6 +11,7 @@ interface Piece {
     readonly code: Code | undefined;
     /** Its cell's; undefined: the document's. */
     readonly language: string | undefined;
+    readonly timeoutSeconds?: number | undefined;
 }
 
 export class CellRunner {
@@ -20,7 +21,7 @@ export class CellRunner {
     runCells(document: vscode.TextDocument, choose: (cells: Cell[]) => Cell[]): void {
         const lines = linesOf(document);
         const cells = choose(cellsOf(lines)).filter((cell) => cell.kind === "code");
-        this.run(document, cells.map((cell) => ({ code: codeOf(lines, cell.codeLine, cell.lastLine), language: cell.language })));
+        this.run(document, cells.map((cell) => ({ code: codeOf(lines, cell.codeLine, cell.lastLine), language: cell.language, timeoutSeconds: cell.timeoutSeconds })));
     }
 
     runFile(document: vscode.TextDocument): void {
@@ -35,7 +36,8 @@ export class CellRunner {
         const last = !isEmpty && end.character === 0 ? end.line - 1 : end.line;
         const lines = linesOf(document);
         const code = codeOf(lines, start.line, Math.max(start.line, last));
-        this.run(document, [{ code: code && dedented(code), language: cellAt(cellsOf(lines), start.line)?.language }]);
+        const cell = cellAt(cellsOf(lines), start.line);
+        this.run(document, [{ code: code && dedented(code), language: cell?.language, timeoutSeconds: cell?.timeoutSeconds }]);
     }
 
     private run(document: vscode.TextDocument, pieces: Piece[]): void {
@@ -43,14 +45,14 @@ export class CellRunner {
         if (isOtherFolder(this.cellgate, document.uri)) return;
         const uri = document.uri.toString();
         const own = languageOfDocument(document.languageId);
-        for (const { code, language = own } of pieces) {
+        for (const { code, language = own, timeoutSeconds } of pieces) {
             if (!code) continue;
             const sessionId = documents.sessionOf(uri, language === own ? undefined : language);
             const ready = kernels.sessionFor(document.uri, undefined, { sessionId, language });
             // Each execution reports the failure: the editor need not report it as unhandled too.
             ready.catch(() => undefined);
             const { text, line } = code;
-            const execution = executions.execute({ sessionId, code: text, cell: { uri, line } }, ready);
+            const execution = executions.execute({ sessionId, code: text, cell: { uri, line }, ...(timeoutSeconds === undefined ? {} : { timeoutSeconds }) }, ready);
             anchors.add(uri, execution.id, line, text.split("\n").length);
         }
     }

@@ -8,6 +8,7 @@ import type { Documents } from "../documents";
 import { inform, showError } from "../notices";
 import type { KernelChoice } from "../protocol/messages";
 import type { Session, Sessions } from "../sessions";
+import type { SessionSettings } from "../sessionSettings/sessionSettings";
 import { label } from "../text";
 import { documentUri } from "../uris";
 import { chooseKernel } from "./choose";
@@ -45,6 +46,7 @@ export class Kernels implements vscode.Disposable {
         private readonly sessions: Sessions,
         private readonly documents: Documents,
         private readonly memory: vscode.Memento,
+        private readonly settings: SessionSettings,
     ) {
         this.origins = new Origins(memory);
         this.subscriptions = vscode.Disposable.from(
@@ -98,6 +100,7 @@ export class Kernels implements vscode.Disposable {
     private async start(uri: vscode.Uri, { sessionId, language }: Place, given: KernelChoice | undefined): Promise<Session> {
         let sandbox = sandboxChoice();
         let kernel = given;
+        const settings = this.settings.createParams(sessionId);
         const isPython = language === "python";
         for (;;) {
             try {
@@ -108,7 +111,7 @@ export class Kernels implements vscode.Disposable {
                     // What has begun ends with its session.
                     const giveUp = token.onCancellationRequested(() => void this.sessions.close(sessionId).catch(() => undefined));
                     try {
-                        const { session, isNew } = await this.sessions.ensure({ sessionId, kernel: origin.kernel, sandbox, ...(isPython ? {} : { language }) });
+                        const { session, isNew } = await this.sessions.ensure({ sessionId, kernel: origin.kernel, sandbox, ...settings, ...(isPython ? {} : { language }) });
                         if (isNew) await this.origins.remember(session, origin);
                         return session;
                     } finally {

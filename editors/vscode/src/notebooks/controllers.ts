@@ -7,10 +7,12 @@ import { editorLanguageOf } from "../cells/languages";
 import { isOtherFolder } from "../cells/otherFolder";
 import type { KernelChoice, KernelInfo } from "../protocol/messages";
 import { label } from "../text";
+import { languageOfNotebook } from "./language";
 import type { OpenNotebooks } from "./openNotebooks";
 
 export class KernelControllers implements vscode.Disposable {
     private readonly controllers = new Map<string, vscode.NotebookController>();
+    private readonly languages = new Map<vscode.NotebookController, string>();
 
     constructor(
         private readonly cellgate: Cellgate,
@@ -29,8 +31,19 @@ export class KernelControllers implements vscode.Disposable {
         const controller = known ?? vscode.notebooks.createNotebookController(id, notebookType, `${label(displayName, 100)} in cellgate`);
         this.controllers.set(id, controller);
         // A kernel with a problem is offered too: its start offers to solve it.
+        this.languages.set(controller, info.language);
         controller.description = problem === undefined ? "sandboxed" : label(`$(warning) ${problem}`, 120);
         if (!known) this.configure(controller, info);
+    }
+
+    /** The editor offers kernels of the notebook's language before the others, and takes one that is the only one. */
+    preferFor(notebook: vscode.NotebookDocument): void {
+        const cells = notebook.getCells().filter(({ kind }) => kind === vscode.NotebookCellKind.Code);
+        const wanted = languageOfNotebook(notebook.metadata, cells.map(({ document }) => document.languageId));
+        const { Default, Preferred } = vscode.NotebookControllerAffinity;
+        for (const [controller, language] of this.languages) {
+            controller.updateNotebookAffinity(notebook, language.toLowerCase() === wanted.toLowerCase() ? Preferred : Default);
+        }
     }
 
     private configure(controller: vscode.NotebookController, { name, language, source, interpreter }: KernelInfo): void {

@@ -4,7 +4,9 @@ import * as vscode from "vscode";
 import { ordinaryNotebooks as notebookType } from "../active";
 import type { Cellgate } from "../cellgate";
 import { KernelControllers } from "./controllers";
+import { showError } from "../notices";
 import { OpenNotebooks } from "./openNotebooks";
+import { setCellTimeout } from "./setCellTimeout";
 
 export function notebooks(cellgate: Cellgate): vscode.Disposable {
     const { sidecar, log } = cellgate;
@@ -13,9 +15,11 @@ export function notebooks(cellgate: Cellgate): vscode.Disposable {
 
     /** Only once a notebook is open: the sidecar starts programs to find kernels. */
     async function offerAll(): Promise<void> {
-        if (!vscode.workspace.notebookDocuments.some((each) => each.notebookType === notebookType)) return;
+        const ordinary = () => vscode.workspace.notebookDocuments.filter((each) => each.notebookType === notebookType);
+        if (ordinary().length === 0) return;
         try {
             for (const kernel of (await sidecar.request("kernel/list", {})).kernels) controllers.offer(kernel);
+            for (const notebook of ordinary()) controllers.preferFor(notebook);
         } catch (error) {
             log.warn(`no kernels for notebooks: ${String(error)}`);
         }
@@ -26,6 +30,7 @@ export function notebooks(cellgate: Cellgate): vscode.Disposable {
         sidecar.onDidConnect(() => void offerAll()),
         vscode.workspace.onDidOpenNotebookDocument(() => void offerAll()),
         vscode.workspace.onDidCloseNotebookDocument((notebook) => open.close(notebook)),
+        vscode.commands.registerCommand("cellgate.setCellTimeout", () => setCellTimeout().catch(showError)),
         controllers,
         open,
     );

@@ -7,6 +7,7 @@ import type { Execution } from "../executions";
 import { CellOutputs } from "../results/cellOutputs";
 import { outputOf } from "../results/items";
 import type { Result, SessionResults } from "../results/model/sessionResults";
+import { timeoutOfCell } from "./cellTimeout";
 import type { UnfinishedRuns } from "./unfinishedRuns";
 
 const flushMilliseconds = 50;
@@ -58,9 +59,15 @@ export class NotebookRuns {
 
     run(controller: vscode.NotebookController, cell: vscode.NotebookCell, ready: Promise<unknown>): void {
         const cellRun = controller.createNotebookCellExecution(cell);
+        const timeoutSeconds = timeoutOfCell(cell);
         this.starting = true;
         const { id } = this.cellgate.executions.execute(
-            { sessionId: this.results.sessionId, code: cell.document.getText(), cell: { uri: cell.document.uri.toString(), line: 0 } },
+            {
+                sessionId: this.results.sessionId,
+                code: cell.document.getText(),
+                cell: { uri: cell.document.uri.toString(), line: 0 },
+                ...(timeoutSeconds === undefined ? {} : { timeoutSeconds }),
+            },
             ready,
         );
         this.starting = false;

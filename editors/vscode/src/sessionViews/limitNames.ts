@@ -3,21 +3,23 @@
 import type { LimitName, Limits } from "../protocol/messages";
 import { bytesText } from "./figures";
 
-interface Limit {
+export interface Limit {
     readonly name: LimitName;
+    /** In `cellgate.session.limits`; the timeout has a setting of its own. */
+    readonly setting: string;
     readonly title: string;
     readonly unit: "bytes" | "seconds" | "count" | "part";
 }
 
 export const limitNames: readonly Limit[] = [
-    { name: "memoryBytes", title: "Memory of each process, and of all together", unit: "bytes" },
-    { name: "processCount", title: "Processes and threads", unit: "count" },
-    { name: "cpuCores", title: "Processors that may be busy", unit: "part" },
-    { name: "cpuSeconds", title: "Processor time of each process", unit: "seconds" },
-    { name: "wallSeconds", title: "Time of each execution", unit: "seconds" },
-    { name: "openFiles", title: "Open files of each process", unit: "count" },
-    { name: "fileSizeBytes", title: "Size of each file that is written", unit: "bytes" },
-    { name: "diskBytes", title: "Scratch space: /tmp, /dev/shm and the home, each", unit: "bytes" },
+    { name: "memoryBytes", setting: "memory", title: "Memory of each process, and of all together", unit: "bytes" },
+    { name: "processCount", setting: "processes", title: "Processes and threads", unit: "count" },
+    { name: "cpuCores", setting: "cores", title: "Processors that may be busy", unit: "part" },
+    { name: "cpuSeconds", setting: "cpuSeconds", title: "Processor time of each process", unit: "seconds" },
+    { name: "wallSeconds", setting: "timeout", title: "Time of each execution", unit: "seconds" },
+    { name: "openFiles", setting: "openFiles", title: "Open files of each process", unit: "count" },
+    { name: "fileSizeBytes", setting: "fileSize", title: "Size of each file that is written", unit: "bytes" },
+    { name: "diskBytes", setting: "disk", title: "Scratch space: /tmp, /dev/shm and the home, each", unit: "bytes" },
 ];
 
 export function titleOf(name: LimitName): string {

@@ -1,4 +1,4 @@
-// `setLimits` lets the user change a limit of a session.
+// These functions let the user change a limit of a session.
 
 import * as vscode from "vscode";
 import type { Cellgate } from "../cellgate";
@@ -6,13 +6,17 @@ import { confirmAndRestart } from "../kernels/restart";
 import { inform } from "../notices";
 import type { Session } from "../sessions";
 import { label } from "../text";
-import { exampleOf, limitNames, limitText, parseLimit, titleOf } from "./limitNames";
+import { exampleOf, limitNames, limitText, parseLimit, titleOf, type Limit } from "./limitNames";
 
-export async function setLimits({ sessions }: Cellgate, { sessionId, limits }: Session): Promise<void> {
+export async function setLimits(cellgate: Cellgate, session: Session): Promise<void> {
+    const { sessionId, limits } = session;
     const items = limitNames.map((limit) => ({ label: limit.title, description: limitText(limit, limits), limit }));
     const chosen = await vscode.window.showQuickPick(items, { title: `The limits of ${label(sessionId)}` });
-    if (!chosen) return;
-    const { limit } = chosen;
+    if (chosen) await changeLimit(cellgate, session, chosen.limit);
+}
+
+/** Asks for a value, which holds at once; where it needs a restart, that is said, and offered. */
+export async function changeLimit({ sessions }: Pick<Cellgate, "sessions">, { sessionId, limits }: Session, limit: Limit): Promise<void> {
     const typed = await vscode.window.showInputBox({
         title: `${limit.title}: ${exampleOf(limit)}`,
         placeHolder: limitText(limit, limits),

@@ -7,7 +7,6 @@
 #include "sandbox/build.hpp"
 
 #include <functional>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,11 +36,6 @@ class BuildRunner {
     const Environment& environment() const { return environment_; }
 
   private:
-    struct Running;
-
-    static Task<void> read_output(std::shared_ptr<Running> running);
-    static Task<void> end_program(std::shared_ptr<Running> running, TaskScope* reading);
-
     async::Loop& loop_;
     Environment environment_;
 };

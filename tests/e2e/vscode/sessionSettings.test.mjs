@@ -1,0 +1,59 @@
+// These scenarios try what sessions are created with, the command that changes it, and timeouts of single cells.
+import assert from "node:assert/strict";
+import { notebookOf, runAll } from "./driver/notebooks.mjs";
+import { scenario } from "./driver/scenario.mjs";
+import { until } from "./driver/wait.mjs";
+
+const tells = "# %%\nimport os, resource\nwords = os.environ.get('A'), os.path.basename(os.getcwd()), resource.getrlimit(resource.RLIMIT_NOFILE)[0]\nopen('../seen', 'w').write(' '.join(map(str, words)))\n";
+
+const files = {
+    "plan.py": `${tells}\n# %% timeout=1\nwhile True: pass\n`,
+    "data/notes.txt": "",
+    // A folder says nothing about sessions.
+    ".vscode/settings.json": JSON.stringify({ "cellgate.session.env": { A: "folder" }, "cellgate.session.limits": {} }),
+};
+
+const settings = { "cellgate.session.env": { A: "first" }, "cellgate.session.cwd": "data", "cellgate.session.limits": { openFiles: 200 } };
+
+/** Types into the input box of this title. */
+async function type(editor, title, text) {
+    await editor.page.locator(".quick-input-title", { hasText: title }).waitFor();
+    const input = editor.page.locator(".quick-input-widget input.input");
+    await input.fill(text);
+    await input.press("Enter");
+}
+
+scenario("a session is created with the user's settings, and changed by the command", { files, settings }, async ({ workspace, editor }) => {
+    await editor.openFile("plan.py");
+    await editor.lens("Run Cell").first().click();
+    await editor.lens(/\[1\]/).waitFor();
+    assert.equal(await workspace.read("seen"), "first data 200");
+    await editor.lens("Run Cell").nth(1).click();
+    await editor.lens(/timeout, /).waitFor();
+    await editor.command("cellgate: Session Settings…");
+    await editor.choose("Time of each execution");
+    await type(editor, "Time of each execution", "30");
+    await editor.command("cellgate: Session Settings…");
+    await editor.page.locator(".quick-input-list .monaco-list-row", { hasText: /Time of each execution.*30 s/ }).waitFor();
+    await editor.screenshot("settings");
+    await editor.choose("Environment Variables");
+    await type(editor, "Environment variables of", "A=second");
+    await editor.dialog(/Close the session plan\.py-\w+\?/).locator(".monaco-button", { hasText: "Close Session" }).click();
+    await editor.statusItem(/plan\.py-\w+ · idle/).waitFor({ state: "detached" });
+    await editor.lens("Run Cell").first().click();
+    await until(async () => (await workspace.read("seen")) === "second data 200", "the variable in the new kernel");
+});
+
+const endless = { "plan.ipynb": notebookOf("import time\nwhile True: time.sleep(0.1)") };
+
+scenario("a cell of a notebook has a timeout, which is kept in its file", { files: endless }, async ({ workspace, editor }) => {
+    await editor.openFile("plan.ipynb");
+    await editor.command("cellgate: Set Cell Timeout…");
+    await type(editor, "Seconds after which this cell is interrupted", "1");
+    const isSaved = async () => (await workspace.read("plan.ipynb")).includes("timeoutSeconds");
+    await editor.pressUntil("Control+S", isSaved, "the saved notebook");
+    assert.deepEqual(JSON.parse(await workspace.read("plan.ipynb")).cells[0].metadata.cellgate, { timeoutSeconds: 1 });
+    await runAll(editor);
+    await editor.page.locator(".cell-status-item .codicon-notebook-state-error").waitFor();
+    await editor.screenshot("ended");
+});

@@ -7,7 +7,6 @@ Reads one JSON object from stdin:
   modules    Python modules that the profile offers, if there is a profile
   workspace
   packages   the folder of installed Python packages, one folder for each install
-  npm        the folders of installed packages of npm
   folder     where files may be written
   programs   paths of deno, pyright, bash and shellcheck, as far as they are there
 Writes {"diagnostics": [...], "checkers": [...], "missing": [...]}, as the result of `validate`; `install` of a

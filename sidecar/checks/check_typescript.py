@@ -55,7 +55,7 @@ def check(asked, result):
         if found:
             result["diagnostics"].append(finding((number, found.start(), number, found.end()), danger, "builtin.forbidden",
                                                  "new Function() runs text as code"))
-    if add_imports(programs, cell, asked, result):
+    if add_imports(programs, cell, result):
         add_types(programs, cell, result)
 
 
@@ -73,7 +73,7 @@ def add_syntax_errors(linted, cell, result):
     return bool(linted.get("errors"))
 
 
-def add_imports(programs, cell, asked, result):
+def add_imports(programs, cell, result):
     """Whether all of them are there."""
     # By its name: the map would apply to an absolute path.
     graph = programs.read_json(programs.run("deno", "info", "--json", "--no-remote", "--no-npm", "--import-map=imports.json",
@@ -84,7 +84,7 @@ def add_imports(programs, cell, asked, result):
             continue
         for each in module.get("dependencies", []):
             code = each.get("code") or each.get("type") or {}
-            problem = problem_of(each.get("specifier", ""), code, asked)
+            problem = problem_of(each.get("specifier", ""), code)
             if problem:
                 start, end = code["span"]["start"], code["span"]["end"]
                 severity, rule, message, more = problem
@@ -94,7 +94,7 @@ def add_imports(programs, cell, asked, result):
     return complete
 
 
-def problem_of(specifier, code, asked):
+def problem_of(specifier, code):
     """Why an import will not do by itself: severity, rule, message, more; or None."""
     if re.match(r"^[a-z@][\w@./-]*$", specifier) and "error" in code:
         parts = specifier.split("/")
@@ -103,7 +103,7 @@ def problem_of(specifier, code, asked):
                 % (package, package), {"install": ["npm:" + package]})
     if specifier.startswith("npm:"):
         name = re.match(r"^npm:/?((?:@[^/]+/)?[^@/]+(?:@[^/]+)?)", specifier)
-        if not name or installed(name.group(1), asked):
+        if not name or is_installed(name.group(1)):
             return None
         return ("warning", "import.not_found", "%s is not installed: the import would fetch it" % specifier,
                 {"install": ["npm:" + name.group(1)]})
@@ -116,9 +116,9 @@ def problem_of(specifier, code, asked):
     return None
 
 
-def installed(name, asked):
+def is_installed(name):
     package = re.sub(r"(?<=.)@.*$", "", name)
-    return any(os.path.isdir(os.path.join(each, package)) for each in asked["npm"])
+    return os.path.isdir(os.path.join("/node_modules", package))
 
 
 def add_types(programs, cell, result):

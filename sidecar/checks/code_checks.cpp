@@ -6,22 +6,23 @@
 #include "base/private_files.hpp"
 #include "base/sync.hpp"
 #include "checker_files.hpp"
+#include "jupyter/deno.hpp"
 #include "jupyter/kernel_choice.hpp"
 #include "jupyter/language_names.hpp"
+#include "packages/module_packages.hpp"
+#include "packages/npm_packages.hpp"
 #include "packages/packages.hpp"
 #include "sandbox/build_run.hpp"
 #include "store/locked_temp_dir.hpp"
+#include "tools/program_folders.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <utility>
 
 namespace cellgate::checks {
-
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -50,33 +51,15 @@ const Checked* find_checked(const std::string& language) {
     return found == std::end(checked_languages) ? nullptr : found;
 }
 
-// The folders that have to be shown for a program outside the system's folders: those of the link and of its target.
-// What npm installed is the folder `node_modules` around it.
-std::vector<std::string> folders_of_program(const std::string& program) {
-    std::vector<std::string> folders;
-    std::error_code error;
-    const fs::path real = fs::canonical(program, error);
-    for (fs::path each : {fs::path(program), error ? fs::path(program) : real}) {
-        for (fs::path above = each.parent_path(); above != above.root_path(); above = above.parent_path()) {
-            if (above.filename() == "node_modules") {
-                each = above / "x";
-                break;
-            }
-        }
-        const std::string folder = each.parent_path();
-        if (!is_within(folder, "/usr") && std::find(folders.begin(), folders.end(), folder) == folders.end()) {
-            folders.push_back(folder);
-        }
-    }
-    return folders;
-}
-
-protocol::ValidateResult read_answer(const std::string& answer) {
+protocol::ValidateResult read_answer(const std::string& answer, bool python) {
     protocol::ValidateResult result =
         from_json<protocol::ValidateResult>(RawJson::parse(answer), "the checker's answer");
     for (protocol::Diagnostic& each : result.diagnostics) {
         each.message = escape_unprintable(each.message);
         each.rule = escape_unprintable(each.rule);
+        if (each.install && python) {
+            std::transform(each.install->begin(), each.install->end(), each.install->begin(), packages::package_of);
+        }
     }
     return result;
 }
@@ -92,7 +75,7 @@ struct CodeChecks::Asked {
     std::optional<std::vector<std::string>> modules;
     std::string workspace;
     std::string packages;
-    std::vector<std::string> npm;
+    std::string npm;
     std::string folder = sandbox::build_place;
     std::map<std::string, std::string> programs;
 
@@ -105,7 +88,6 @@ struct CodeChecks::Asked {
         visit("modules", self.modules);
         visit("workspace", self.workspace);
         visit("packages", self.packages);
-        visit("npm", self.npm);
         visit("folder", self.folder);
         visit("programs", self.programs);
     }
@@ -134,30 +116,25 @@ Task<packages::Python> CodeChecks::find_python() const {
 }
 
 Task<Environment> CodeChecks::find_programs(const std::string* language) const {
-    Environment programs;
-    for (const std::string_view name : find_checked(*language)->programs) {
-        if (name == "deno") {
-            jupyter::KernelRequest request;
-            request.language = "typescript";
-            request.workspace = root_;
-            request.environment = environment_;
-            const jupyter::KernelChoice choice = co_await jupyter::find_kernel(loop_, std::move(request));
-            if (choice.kind == jupyter::KernelKind::deno) {
-                programs.emplace(name, choice.program);
-            }
-        } else if (!name.empty()) {
-            Environment places = environment_;
-            places["PATH"] = root_ + "/node_modules/.bin:" + places["PATH"];
+    std::function<Environment()> look = [this, language] {
+        Environment places = environment_;
+        places["PATH"] = root_ + "/node_modules/.bin:" + places["PATH"];
+        Environment programs;
+        for (const std::string_view name : find_checked(*language)->programs) {
             std::optional<std::string> found;
-            const std::string wanted(name);
-            std::function<std::optional<std::string>()> look = [&] { return find_program(wanted, places); };
-            found = co_await loop_.run_blocking(std::move(look));
+            if (name == "deno") {
+                const std::optional<jupyter::Deno> deno = jupyter::find_deno(root_, environment_);
+                found = deno ? std::optional(deno->program) : std::nullopt;
+            } else if (!name.empty()) {
+                found = find_program(std::string(name), places);
+            }
             if (found) {
                 programs.emplace(name, *found);
             }
         }
-    }
-    co_return programs;
+        return programs;
+    };
+    co_return co_await loop_.run_blocking(std::move(look));
 }
 
 sandbox::BuildProfile CodeChecks::profile(const packages::Python& python, const Asked& asked,
@@ -167,9 +144,10 @@ sandbox::BuildProfile CodeChecks::profile(const packages::Python& python, const 
     profile.workspace = root_;
     profile.shows_workspace = true;
     profile.packages = asked.packages;
+    profile.node_modules = asked.npm;
     profile.read_only = python.folders;
     for (const auto& [name, program] : asked.programs) {
-        for (std::string& each : folders_of_program(program)) {
+        for (std::string& each : tools::program_folders(program, environment_, root_)) {
             if (!is_within(each, root_)) {
                 profile.read_only.push_back(std::move(each));
             }
@@ -203,6 +181,7 @@ Task<std::string> CodeChecks::run(CheckRequest request) {
     Asked asked = co_await ask(std::move(request));
     std::function<store::LockedTempDir()> make = [this, &asked, &python] {
         asked.packages = packages::Packages(directories_, root_, python).shown();
+        asked.npm = packages::NpmPackages(directories_, root_).shown();
         store::LockedTempDir made = store::make_locked_temp_dir(directories_.runtime, "c-");
         for (const CheckerFile& file : checker_files) {
             write_new_file(made.path + "/" + file.name, file.text);
@@ -244,11 +223,12 @@ Task<protocol::ValidateResult> CodeChecks::check(CheckRequest request) {
                     fmt::format("there is no checker for {}", escape_unprintable(request.language)),
                     "Python, TypeScript, JavaScript and bash have one");
     }
+    const bool python = jupyter::same_language(request.language, "python");
     const std::optional<std::string> answer = co_await with_timeout(loop_.clock(), patience, run(std::move(request)));
     if (!answer) {
         throw Error(ErrorCode::limit_exceeded, "looking at the code took longer than 30 seconds");
     }
-    co_return read_answer(*answer);
+    co_return read_answer(*answer, python);
 }
 
 } // namespace cellgate::checks

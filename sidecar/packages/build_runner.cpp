@@ -59,8 +59,8 @@ Task<BuildOutcome> BuildRunner::run(async::Command command, sandbox::BuildProfil
                                                         std::move(no_input), std::move(take));
     BuildOutcome outcome;
     outcome.status = ran.status;
-    outcome.output = escape_unprintable(
-        without_credentials(end_of(printed.text, printed.cut) + end_of(ran.errors, false)), true);
+    outcome.output =
+        escape_unprintable(without_credentials(end_of(printed.text, printed.cut) + end_of(ran.errors, false)), true);
     outcome.errors = std::move(ran.errors);
     outcome.printed = std::move(printed.text);
     outcome.layers = std::move(ran.layers);

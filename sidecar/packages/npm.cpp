@@ -1,16 +1,12 @@
 #include "packages/npm.hpp"
 
-#include "base/error.hpp"
-#include "base/files.hpp"
-#include "base/unique_fd.hpp"
+#include "base/private_files.hpp"
 #include "packages/build_runner.hpp"
 #include "packages/npm_packages.hpp"
 
 #include <fmt/format.h>
 
 #include <array>
-#include <cerrno>
-#include <fcntl.h>
 
 namespace cellgate::packages {
 
@@ -76,10 +72,7 @@ std::unique_ptr<PackageFolder> Npm::open_folder() const {
 
 void Npm::prepare(const std::string& directory) const {
     const std::string path = directory + configuration;
-    const UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-    if (!file.valid() || !write_all(file.get(), "{}\n")) {
-        throw system_error(ErrorCode::store_failed, fmt::format("cannot write {}", path), errno);
-    }
+    write_new_file(path, "{}\n");
 }
 
 std::string Npm::last_words(const std::string& errors) const {

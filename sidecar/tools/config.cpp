@@ -5,7 +5,7 @@
 #include "base/fingerprint.hpp"
 #include "config_inputs.hpp"
 #include "oauth_settings.hpp"
-#include "program_folders.hpp"
+#include "tools/program_folders.hpp"
 #include "sandbox/home.hpp"
 #include "server_errors.hpp"
 #include "srt_command.hpp"

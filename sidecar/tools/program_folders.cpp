@@ -1,4 +1,4 @@
-#include "program_folders.hpp"
+#include "tools/program_folders.hpp"
 
 #include "base/environment.hpp"
 #include "base/paths.hpp"

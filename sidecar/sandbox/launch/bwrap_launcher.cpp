@@ -220,7 +220,10 @@ Launch wrap_build(async::Command command, const BuildProfile& profile, const Env
         plan.read_only(workspace);
     }
     if (!profile.packages.empty()) {
-        plan.read_only(canonical_path(profile.packages, "the folder of installed packages", links));
+        show_packages(plan, profile.packages, false, links);
+    }
+    if (!profile.node_modules.empty()) {
+        show_packages(plan, profile.node_modules, true, links);
     }
     if (!profile.directory.empty()) {
         const std::string directory = canonical_path(profile.directory, "the build's directory", not_shown);

@@ -131,19 +131,20 @@ void finalize(MountPlan& plan, const std::string& workspace, const std::vector<s
                     folder.string()));
 }
 
-void add_packages(KernelMounts& mounts, const Profile& profile) {
-    mounts.plan.set_reason({"the packages that were installed for this workspace"});
-    if (!profile.node_modules) {
-        mounts.plan.read_only(canonical_path(profile.packages, "the folder of installed packages", mounts.links));
+} // namespace
+
+void show_packages(MountPlan& plan, const std::string& folder, bool node_modules,
+                   std::map<std::string, std::string>& links) {
+    plan.set_reason({"the packages that were installed for this workspace"});
+    if (!node_modules) {
+        plan.read_only(canonical_path(folder, "the folder of installed packages", links));
         return;
     }
     std::map<std::string, std::string> not_shown;
-    mounts.plan.put({.place = "/node_modules",
-                     .source = canonical_path(profile.packages, "the folder of installed packages", not_shown)});
-    mounts.plan.file("{}\n", "/package.json");
+    plan.put(
+        {.place = "/node_modules", .source = canonical_path(folder, "the folder of installed packages", not_shown)});
+    plan.file("{}\n", "/package.json");
 }
-
-} // namespace
 
 KernelMounts plan_kernel_mounts(const Profile& profile, const Environment& environment) {
     KernelMounts mounts;
@@ -192,7 +193,7 @@ KernelMounts plan_kernel_mounts(const Profile& profile, const Environment& envir
     guard_targets(mounts.plan);
     finalize(mounts.plan, mounts.workspace, mounts.exchangeable);
     if (!profile.packages.empty()) {
-        add_packages(mounts, profile);
+        show_packages(mounts.plan, profile.packages, profile.node_modules, mounts.links);
     }
     mounts.plan.set_reason({"the session's own directory, for its sockets"});
     mounts.plan.read_write(session_dir);

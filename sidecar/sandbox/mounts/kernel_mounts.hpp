@@ -25,6 +25,10 @@ struct KernelMounts {
     bool without_namespaces = false;          // nothing is mounted: the guard enforces the plan
 };
 
+// Shows installed packages, read-only: at their own path, or as Profile::node_modules says. Adds the links on the way.
+void show_packages(MountPlan& plan, const std::string& folder, bool node_modules,
+                   std::map<std::string, std::string>& links);
+
 // Throws Error{config_invalid, sandbox_unavailable} as Launcher::wrap() does.
 KernelMounts plan_kernel_mounts(const Profile& profile, const Environment& environment);
 

@@ -1,4 +1,4 @@
-#include "program_folders.hpp"
+#include "tools/program_folders.hpp"
 #include "tools_fixture.hpp"
 
 using namespace tools_fixture;

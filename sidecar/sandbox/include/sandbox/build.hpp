@@ -23,7 +23,8 @@ struct BuildProfile {
     std::string directory;              // 0700 and ours: read-write at `build_place`; empty: nothing is written
     std::string workspace;              // shown is only what `read_only` names of it: a virtual environment
     bool shows_workspace = false;       // all of it, read-only
-    std::string packages;               // as in a kernel's Profile
+    std::string packages;               // installed for the workspace; empty: none is shown
+    std::string node_modules;           // the same of npm, shown as /node_modules; empty: none
     std::vector<std::string> read_only; // interpreter prefixes, certificates
     std::vector<std::string> hidden;    // as in a kernel's Profile
     Network network = Network::none;

@@ -101,5 +101,7 @@ test("a call's card says whose it is", () => {
     const card = (more: object) => itemOf(approvalOf("a", "x", more), undefined, undefined, undefined).card;
     assert.deepEqual(card({ agent: "cl\u202eaude" }), { key: "execution run", title: "a cell in plan", agent: "cl\\u{202e}aude", code: true });
     assert.equal(card({ executionId: undefined }).title, "code left running in plan");
+    const action = { kind: "install", command: ["pip"] };
+    assert.equal(card({ executionId: undefined, action }).title, "for plan", "no code asks for an install");
     assert.equal(card({ executionId: undefined, sessionId: undefined }).title, "cellgate");
 });

@@ -61,13 +61,16 @@ function sourceView({ origin }: Pick<Approval, "origin">, source: Source | undef
     );
 }
 
-type Caller = Pick<Approval, "sessionId" | "executionId" | "agent">;
+type Caller = Pick<Approval, "sessionId" | "executionId" | "agent"> & Partial<Pick<Approval, "action">>;
 
-function cardOf(id: string, { sessionId, executionId, agent }: Caller, execution: Execution | undefined, cell: string | undefined): ApprovalItem["card"] {
+function cardOf(id: string, { action, sessionId, executionId, agent }: Caller, execution: Execution | undefined, cell: string | undefined): ApprovalItem["card"] {
     const by = agent === undefined ? undefined : escapeUnprintable(agent);
     if (executionId !== undefined) {
         const title = cell ?? (execution ? "code" : "a cell");
         return { key: `execution ${executionId}`, title: `${title} in ${escapeUnprintable(sessionId ?? "")}`, agent: by, code: cell === undefined };
+    }
+    if (sessionId !== undefined && action?.kind === "install") {
+        return { key: `approval ${id}`, title: `for ${escapeUnprintable(sessionId)}`, agent: by, code: false };
     }
     if (sessionId !== undefined) {
         return { key: `session ${sessionId}`, title: `code left running in ${escapeUnprintable(sessionId)}`, agent: by, code: false };

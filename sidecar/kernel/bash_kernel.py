@@ -25,6 +25,7 @@ import termios
 import threading
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import bash_variables  # noqa: E402
 import bootstrap  # noqa: E402
 import speedups  # noqa: E402
 
@@ -143,6 +144,13 @@ class Bash:
         words = self._next_report()
         return words[1:] if words else ""
 
+    def run_hidden(self, code):
+        """Gives lines of code to bash that are no cell, and returns their exit status."""
+        self._write(self._commands, """%s\nbuiltin printf 'T%%s\\0' "$?" >&%d\n""" % (code, REPORTS))
+        words = self._next_report()
+        self._drain()
+        return int(words[1:]) if words else 1
+
     @property
     def has_ended(self):
         return self._process.poll() is not None
@@ -240,6 +248,7 @@ class BashKernel(Kernel):
         self._quiet = False
         self._runs = False
         self._interrupted = False
+        self._variables = bash_variables.Variables(self._bash)
         speedups.attach(self)
 
     def _print(self, name, text):
@@ -248,6 +257,8 @@ class BashKernel(Kernel):
 
     def do_execute(self, code, silent, store_history=True, user_expressions=None, allow_stdin=False):
         self._allow_stdin = allow_stdin
+        if user_expressions:
+            return self._evaluate(user_expressions)
         self._quiet = silent
         self._interrupted = False
         self._runs = True
@@ -265,6 +276,18 @@ class BashKernel(Kernel):
         if not silent:
             self.send_response(self.iopub_socket, "error", error)
         return dict(reply, status="error", **error)
+
+    def _evaluate(self, expressions):
+        """Answers the sidecar's questions about variables, which run no code."""
+        values = {}
+        before, self._quiet = self._quiet, True  # `set -x` prints
+        try:
+            for name, request in expressions.items():
+                data = {"application/json": self._variables.answer(request)}
+                values[name] = {"status": "ok", "data": data, "metadata": {}}
+        finally:
+            self._quiet = before
+        return {"status": "ok", "execution_count": self.execution_count, "payload": [], "user_expressions": values}
 
     def _error(self, code, status, line):
         value = "exit status %d" % (status if status >= 0 else 128 - status)

@@ -55,7 +55,7 @@ read() {
         case $__cellgate_word in -*p) __cellgate_before=-p ;; *) __cellgate_before= ;; esac
     done
     if ! [ /dev/stdin -ef /dev/fd/%(empty)d ]; then builtin read "$@"; return; fi
-    printf 'R%%s%%s\\0' "${__cellgate_secret:-0}" "$__cellgate_prompt" >&%(reports)d
+    builtin printf 'R%%s%%s\\0' "${__cellgate_secret:-0}" "$__cellgate_prompt" >&%(reports)d
     builtin read -r -d '' -u %(answers)d __cellgate_answer
     [ "${__cellgate_answer:0:1}" = + ] || return 1
     builtin read "$@" <<<"${__cellgate_answer:1}"
@@ -119,7 +119,7 @@ class Bash:
     def run(self, code, on_prompt=None):
         """Gives `code` to bash and returns its exit status and the number of the line that failed (0: not known); bash's
         own status when it has ended. `on_prompt` is called with a prompt and whether it is for a secret."""
-        report = """printf 'E%%s %%s\\0' "$?" "$__cellgate_lines" >&%d; __cellgate_lines=""" % REPORTS
+        report = """builtin printf 'E%%s %%s\\0' "$?" "$__cellgate_lines" >&%d; __cellgate_lines=""" % REPORTS
         # Bash counts the lines of the cell from the one where the eval ends.
         first = "__cellgate_first=$((LINENO + %d))" % code.count("\n")
         text = "%s; eval %s <&%d\n%s\n" % (first, shlex.quote(code), EMPTY, report)
@@ -140,7 +140,7 @@ class Bash:
 
     def text_of(self, code):
         """What the code prints; the code may change nothing."""
-        self._write(self._commands, """printf 'T%%s\\0' "$(%s)" >&%d\n""" % (code, REPORTS))
+        self._write(self._commands, """builtin printf 'T%%s\\0' "$(%s)" >&%d\n""" % (code, REPORTS))
         words = self._next_report()
         return words[1:] if words else ""
 

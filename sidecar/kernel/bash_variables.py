@@ -26,7 +26,9 @@ declare -n __cellgate_r
 # Each name with its values.
 ALL = """compgen -v | while IFS= builtin read -r __cellgate_n; do
 declare -n __cellgate_r=$__cellgate_n
-printf '%s\\0' "$__cellgate_n" "${__cellgate_r[*]}"
+printf '%s\\0' "$__cellgate_n"
+printf '%s\\1' "${__cellgate_r[@]}"
+printf '\\0'
 done"""
 # How it was declared, and the number of its elements.
 DECLARED = """for __cellgate_n in %s; do

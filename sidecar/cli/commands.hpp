@@ -45,6 +45,7 @@ void add_undo(CLI::App& app, Invocation& invocation);
 void add_verify(CLI::App& app, Invocation& invocation);
 void add_events(CLI::App& app, Invocation& invocation);
 void add_limits(CLI::App& app, Invocation& invocation);
+void add_transfer(CLI::App& app, Invocation& invocation);
 void add_stats(CLI::App& app, Invocation& invocation);
 void add_doctor(CLI::App& app, Invocation& invocation);
 void add_sandbox(CLI::App& app, Invocation& invocation);

@@ -4,6 +4,8 @@
 #include "base/json_codec.hpp"
 #include "truncate_text.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 
@@ -98,11 +100,11 @@ struct Evaluated {
 };
 
 struct EvaluatedExpressions {
-    std::optional<Evaluated> variables;
+    std::optional<Evaluated> value;
 
     template <class Self, class Visit>
     static void fields(Self& self, Visit& visit) {
-        visit("variables", self.variables);
+        visit("value", self.value);
     }
 };
 
@@ -130,11 +132,14 @@ std::string without_colours(std::string_view text) {
     }
 }
 
-std::string short_line(const std::string& text) {
-    return escape_unprintable(truncate_text(text, max_variable_bytes));
-}
+constexpr std::string_view silent_execution =
+    R"("silent":true,"store_history":false,"allow_stdin":false,"stop_on_error":false)";
 
 } // namespace
+
+std::string shown_line(const std::string& text) {
+    return escape_unprintable(truncate_text(text, max_variable_bytes));
+}
 
 KernelQuery completion_query(const std::string& code, std::int64_t cursor) {
     return {"complete", to_json(PlaceContent{code, cursor})};
@@ -156,7 +161,7 @@ Completion read_completion(std::string_view reply, std::int64_t cursor) {
             continue;
         }
         const bool is_typed = i < typed.size() && typed[i].text == matches[i];
-        types.push_back(is_typed ? short_line(typed[i].type) : "");
+        types.push_back(is_typed ? shown_line(typed[i].type) : "");
         completion.matches.push_back(matches[i]);
     }
     if (!typed.empty()) {
@@ -174,15 +179,24 @@ std::optional<std::string> read_inspection(std::string_view reply) {
     if (!content.found.value_or(false) || !content.data || !content.data->contains("text/plain")) {
         return std::nullopt;
     }
-    const auto text = from_json<std::string>(content.data->at("text/plain"), "inspect_reply.data");
+    return shown_description(from_json<std::string>(content.data->at("text/plain"), "inspect_reply.data"));
+}
+
+std::string shown_description(std::string_view text) {
     // An escape is at most seven times as long as its character.
-    std::string visible = escape_unprintable(truncate_text(without_colours(text), max_inspection_bytes), true);
+    const std::string visible = escape_unprintable(truncate_text(without_colours(text), max_inspection_bytes), true);
     return truncate_text(visible, max_inspection_bytes);
 }
 
-KernelQuery variables_query(std::string_view expression) {
-    std::string content = R"({"code":"","silent":true,"store_history":false,"allow_stdin":false,"stop_on_error":false,)"
-                          R"("user_expressions":{"variables":)";
+KernelQuery code_query(std::string_view code) {
+    std::string content = R"({"code":)";
+    append_json_string(content, code);
+    content += fmt::format(R"(,{},"user_expressions":{{}}}})", silent_execution);
+    return {"execute", std::move(content)};
+}
+
+KernelQuery evaluation_query(std::string_view expression) {
+    std::string content = fmt::format(R"({{"code":"",{},"user_expressions":{{"value":)", silent_execution);
     append_json_string(content, expression);
     content += "}}";
     return {"execute", std::move(content)};
@@ -190,21 +204,24 @@ KernelQuery variables_query(std::string_view expression) {
 
 std::optional<Variables> read_variables(std::string_view reply) {
     const auto content = from_json<EvaluateReplyContent>(reply, "execute_reply");
-    if (!content.expressions || !content.expressions->variables || !content.expressions->variables->data ||
-        !content.expressions->variables->data->contains("application/json")) {
+    if (!content.expressions || !content.expressions->value || !content.expressions->value->data ||
+        !content.expressions->value->data->contains("application/json")) {
         return std::nullopt;
     }
-    const RawJson& data = content.expressions->variables->data->at("application/json");
-    const auto found = from_json<VariablesContent>(data, "variables");
+    return shown_variables(content.expressions->value->data->at("application/json"));
+}
+
+Variables shown_variables(const RawJson& value) {
+    const auto found = from_json<VariablesContent>(value, "variables");
     Variables variables;
     variables.truncated = found.truncated || found.variables.size() > max_variables;
     for (const Variable& each : found.variables) {
         if (variables.all.size() == max_variables) {
             break;
         }
-        Variable variable{short_line(each.name), short_line(each.type), short_line(each.value), {}};
+        Variable variable{shown_line(each.name), shown_line(each.type), shown_line(each.value), {}};
         if (each.size) {
-            variable.size = short_line(*each.size);
+            variable.size = shown_line(*each.size);
         }
         variables.all.push_back(std::move(variable));
     }

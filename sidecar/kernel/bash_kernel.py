@@ -25,6 +25,7 @@ import termios
 import threading
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import bash_variables  # noqa: E402
 import bootstrap  # noqa: E402
 import speedups  # noqa: E402
 
@@ -54,7 +55,7 @@ read() {
         case $__cellgate_word in -*p) __cellgate_before=-p ;; *) __cellgate_before= ;; esac
     done
     if ! [ /dev/stdin -ef /dev/fd/%(empty)d ]; then builtin read "$@"; return; fi
-    printf 'R%%s%%s\\0' "${__cellgate_secret:-0}" "$__cellgate_prompt" >&%(reports)d
+    builtin printf 'R%%s%%s\\0' "${__cellgate_secret:-0}" "$__cellgate_prompt" >&%(reports)d
     builtin read -r -d '' -u %(answers)d __cellgate_answer
     [ "${__cellgate_answer:0:1}" = + ] || return 1
     builtin read "$@" <<<"${__cellgate_answer:1}"
@@ -118,7 +119,7 @@ class Bash:
     def run(self, code, on_prompt=None):
         """Gives `code` to bash and returns its exit status and the number of the line that failed (0: not known); bash's
         own status when it has ended. `on_prompt` is called with a prompt and whether it is for a secret."""
-        report = """printf 'E%%s %%s\\0' "$?" "$__cellgate_lines" >&%d; __cellgate_lines=""" % REPORTS
+        report = """builtin printf 'E%%s %%s\\0' "$?" "$__cellgate_lines" >&%d; __cellgate_lines=""" % REPORTS
         # Bash counts the lines of the cell from the one where the eval ends.
         first = "__cellgate_first=$((LINENO + %d))" % code.count("\n")
         text = "%s; eval %s <&%d\n%s\n" % (first, shlex.quote(code), EMPTY, report)
@@ -139,9 +140,16 @@ class Bash:
 
     def text_of(self, code):
         """What the code prints; the code may change nothing."""
-        self._write(self._commands, """printf 'T%%s\\0' "$(%s)" >&%d\n""" % (code, REPORTS))
+        self._write(self._commands, """builtin printf 'T%%s\\0' "$(%s)" >&%d\n""" % (code, REPORTS))
         words = self._next_report()
         return words[1:] if words else ""
+
+    def run_hidden(self, code):
+        """Gives lines of code to bash that are no cell, and returns their exit status."""
+        self._write(self._commands, """%s\nbuiltin printf 'T%%s\\0' "$?" >&%d\n""" % (code, REPORTS))
+        words = self._next_report()
+        self._drain()
+        return int(words[1:]) if words else 1
 
     @property
     def has_ended(self):
@@ -240,6 +248,7 @@ class BashKernel(Kernel):
         self._quiet = False
         self._runs = False
         self._interrupted = False
+        self._variables = bash_variables.Variables(self._bash)
         speedups.attach(self)
 
     def _print(self, name, text):
@@ -248,6 +257,8 @@ class BashKernel(Kernel):
 
     def do_execute(self, code, silent, store_history=True, user_expressions=None, allow_stdin=False):
         self._allow_stdin = allow_stdin
+        if user_expressions:
+            return self._evaluate(user_expressions)
         self._quiet = silent
         self._interrupted = False
         self._runs = True
@@ -265,6 +276,18 @@ class BashKernel(Kernel):
         if not silent:
             self.send_response(self.iopub_socket, "error", error)
         return dict(reply, status="error", **error)
+
+    def _evaluate(self, expressions):
+        """Answers the sidecar's questions about variables, which run no code."""
+        values = {}
+        before, self._quiet = self._quiet, True  # `set -x` prints
+        try:
+            for name, request in expressions.items():
+                data = {"application/json": self._variables.answer(request)}
+                values[name] = {"status": "ok", "data": data, "metadata": {}}
+        finally:
+            self._quiet = before
+        return {"status": "ok", "execution_count": self.execution_count, "payload": [], "user_expressions": values}
 
     def _error(self, code, status, line):
         value = "exit status %d" % (status if status >= 0 else 128 - status)

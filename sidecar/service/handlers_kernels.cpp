@@ -60,9 +60,7 @@ struct Kernels {
         const std::int64_t cursor = place_in(params.code, params.cursor_pos);
         const std::int64_t level = params.detail_level.value_or(0);
         const std::shared_ptr<session::Session> session = find(params.session_id);
-        jupyter::KernelQuery query = jupyter::inspection_query(params.code, cursor, level);
-        const std::string reply = co_await session->ask(std::move(query));
-        std::optional<std::string> text = jupyter::read_inspection(reply);
+        std::optional<std::string> text = co_await session->inspect(std::move(params.code), cursor, level);
         const bool found = text.has_value();
         co_return protocol::KernelInspectResult{found, std::move(text)};
     }
@@ -72,7 +70,7 @@ struct Kernels {
         std::optional<jupyter::Variables> found = co_await session->variables();
         if (!found) {
             throw Error(ErrorCode::unsupported, "the kernel does not tell of its variables",
-                        "kernels of Python with a recent ipykernel do");
+                        "kernels of Python with a recent ipykernel, of TypeScript (Deno) and of bash do");
         }
         protocol::KernelVariablesResult result;
         result.truncated = found->truncated;

@@ -184,6 +184,25 @@ struct Sessions {
         co_return result;
     }
 
+    Task<protocol::SessionTransferResult> transfer(protocol::SessionTransferParams params) {
+        const std::shared_ptr<session::Session> from = sidecar.sessions.find(params.from);
+        const std::shared_ptr<session::Session> to = sidecar.sessions.find(params.to);
+        if (client.role != protocol::Role::user && !(from->belongs_to(client.id) && to->belongs_to(client.id))) {
+            client.refuse("an agent can copy variables only between sessions that it created");
+        }
+        std::string name = params.as.value_or(params.name);
+        from->require_variable_name(params.name);
+        to->require_variable_name(name);
+        if (client.agent) {
+            sidecar.review.require_copy_allowed(params.from, params.to, *client.agent);
+        }
+        session::VariableCopy copy = co_await from->export_variable(std::move(params.name));
+        protocol::SessionTransferResult result{copy.type, copy.value.text().size()};
+        sidecar.review.result_copied(params.from, params.to);
+        co_await to->import_variable(std::move(name), std::move(copy));
+        co_return result;
+    }
+
     Task<Empty> interrupt(protocol::SessionParams params) {
         const std::shared_ptr<session::Session> session = sidecar.sessions.find(params.session_id);
         if (client.role != protocol::Role::user && !session->runs_for(client.id)) {
@@ -213,6 +232,8 @@ void add_session_handlers(SidecarServices& sidecar, Client& client) {
         [handlers](protocol::SessionRestartParams params) { return handlers->restart(std::move(params)); });
     client.peer.on_request<protocol::LimitsSet>(
         [handlers](protocol::LimitsSetParams params) { return handlers->set_limits(std::move(params)); });
+    client.peer.on_request<protocol::SessionTransfer>(
+        [handlers](protocol::SessionTransferParams params) { return handlers->transfer(std::move(params)); });
     client.peer.on_request<protocol::SessionInterrupt>(
         [handlers](protocol::SessionParams params) { return handlers->interrupt(std::move(params)); });
     client.peer.on_request<protocol::SessionClose>(

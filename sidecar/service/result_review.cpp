@@ -107,6 +107,26 @@ void ResultReview::result_reviewed(const std::string& session_id, const session:
     }
 }
 
+void ResultReview::result_copied(const std::string& from, const std::string& to) {
+    if (const auto marked = tools_.find(from); marked != tools_.end() && from != to) {
+        const std::set<std::string> tools = marked->second;
+        tools_[to].insert(tools.begin(), tools.end());
+    }
+}
+
+void ResultReview::require_copy_allowed(const std::string& from, const std::string& to, const gate::Agent& agent) {
+    for (const std::string& session_id : {from, to}) {
+        const auto marked = tools_.find(session_id);
+        const std::set<std::string> tools = marked == tools_.end() ? std::set<std::string>() : marked->second;
+        if (!gate_.allows_output(output_request(session_id, agent, tools))) {
+            throw Error(ErrorCode::denied,
+                        "a user has to see what agents get of these sessions: variables of them are "
+                        "not copied for an agent",
+                        "write the value to a file of the workspace, which both sessions can read");
+        }
+    }
+}
+
 // Also of an execution that finished: a thread of its code may go on.
 void ResultReview::output_recorded(const session::Execution& execution, std::int64_t seq) {
     if (tools_.contains(execution.session_id) && execution.state == protocol::ExecutionState::finished) {

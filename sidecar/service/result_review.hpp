@@ -28,6 +28,10 @@ class ResultReview {
     void execution_started(const session::Execution& execution) { withhold(execution, 0); }
     // As session::SessionObserver::on_reviewed_result().
     void result_reviewed(const std::string& session_id, const session::Execution* running, const std::string& tool);
+    // A variable goes from one session to the other, which then may have the results, too.
+    void result_copied(const std::string& from, const std::string& to);
+    // The agent learns of the variable's type and size, which code can choose. Throws Error{denied}.
+    void require_copy_allowed(const std::string& from, const std::string& to, const gate::Agent& agent);
     void output_recorded(const session::Execution& execution, std::int64_t seq);
     void session_is_new(const std::string& session_id) { tools_.erase(session_id); }
 

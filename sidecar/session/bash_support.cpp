@@ -1,5 +1,6 @@
 #include "bash_support.hpp"
 
+#include "base/json_codec.hpp"
 #include "base/shell_words.hpp"
 #include "bootstrap_text.hpp"
 #include "failed_path_finder.hpp"
@@ -9,6 +10,24 @@
 
 namespace cellgate::session {
 
+namespace {
+
+const VariableRules& rules_of_bash() {
+    static const VariableRules rules{"bash",
+                                     {"_", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for",
+                                      "function", "if", "in", "select", "then", "time", "until", "while"},
+                                     "",
+                                     false};
+    return rules;
+}
+
+// What bash_variables.py does.
+jupyter::KernelQuery bash_question(const std::vector<std::string>& words) {
+    return jupyter::evaluation_query(to_json(words));
+}
+
+} // namespace
+
 KernelLaunch BashSupport::launch(const LaunchPlace& place, Environment environment) const {
     KernelLaunch launch = PlainSupport::launch(place, std::move(environment));
     const std::string file = place.session_dir + "/bash_kernel.py";
@@ -17,6 +36,8 @@ KernelLaunch BashSupport::launch(const LaunchPlace& place, Environment environme
     launch.files.push_back({place.session_dir + "/mcptools_command.py", mcptools_command_text});
     launch.files.push_back({place.session_dir + "/bootstrap.py", bootstrap_text});
     launch.files.push_back({place.session_dir + "/speedups.py", speedups_text});
+    launch.files.push_back({place.session_dir + "/bash_variables.py", bash_variables_text});
+    launch.files.push_back({place.session_dir + "/transfer.py", transfer_py_text});
     launch.keeps_output = true; // bash_kernel.py sees to that
     return launch;
 }
@@ -36,6 +57,28 @@ FailureCauses BashSupport::causes_of(const Failure& failure) const {
         return failure.printed.find(each) != std::string::npos;
     });
     return causes;
+}
+
+Task<std::optional<jupyter::Variables>> BashSupport::variables(const KernelAccess& kernel) const {
+    jupyter::KernelQuery query = bash_question({"variables"});
+    const std::string reply = co_await kernel.ask(std::move(query));
+    co_return jupyter::read_variables(reply);
+}
+
+const VariableRules* BashSupport::variable_rules() const {
+    return &rules_of_bash();
+}
+
+Task<ExportAnswer> BashSupport::export_variable(const KernelAccess& kernel, std::string name) const {
+    KernelAccess::MakeQuery make = [&name](const std::string& path) { return bash_question({"export", name, path}); };
+    co_return co_await kernel.answer<ExportAnswer>(std::move(make));
+}
+
+Task<ImportAnswer> BashSupport::import_variable(const KernelAccess& kernel, std::string name, RawJson value) const {
+    KernelAccess::MakeQueryOf make = [&name](const std::string& path, const std::string& source) {
+        return bash_question({"import", name, source, path});
+    };
+    co_return co_await kernel.answer_to<ImportAnswer>(std::move(value), std::move(make));
 }
 
 } // namespace cellgate::session

@@ -7,7 +7,11 @@ namespace cellgate::session {
 
 extern const std::string_view bootstrap_text;
 extern const std::string_view speedups_text;    // bootstrap.py looks for speedups.py in its own folder
-extern const std::string_view bash_kernel_text; // uses the other three
+extern const std::string_view bash_kernel_text; // uses all other files of Python
+extern const std::string_view bash_variables_text;
 extern const std::string_view mcptools_command_text;
+extern const std::string_view transfer_py_text;
+extern const std::string_view transfer_js_text; // this and the next are expressions
+extern const std::string_view transfer_r_text;
 
 } // namespace cellgate::session

@@ -149,6 +149,27 @@ Task<void> KernelInstance::launch(jupyter::KernelChoice choice) {
     const jupyter::SignsOfLife signs{max_silence, [this](int pid) { return progress_of(pid); }};
     kernel = co_await jupyter::start_kernel(services.loop, std::move(launch.command), connection, context.listener,
                                             deadline, &signs);
+    co_await introduce();
+}
+
+Task<void> KernelInstance::introduce() {
+    const KernelAccess asked = access([this](jupyter::KernelQuery query) {
+        return kernel->client().ask(std::move(query), context.services.loop.clock().now() + max_silence);
+    });
+    try {
+        co_await language->on_started(asked);
+    } catch (const Cancelled&) {
+        throw;
+    } catch (const Error& error) {
+        log_warning("session {}: the kernel's names are not known: {}", context.options.id, error.message);
+    }
+}
+
+KernelAccess KernelInstance::access(KernelAccess::Ask ask) const {
+    async::Loop& loop = context.services.loop;
+    return KernelAccess(
+        std::move(ask), [&loop](std::function<void()> work) { return loop.run_blocking(std::move(work)); },
+        temp_dir.path);
 }
 
 Task<std::string> KernelInstance::progress_of(int pid) {

@@ -31,6 +31,8 @@ struct KernelInstance {
 
     // Throws Error{kernel_not_found, kernel_start_failed, sandbox_unavailable, denied}; nothing of it is left then.
     static Task<std::unique_ptr<KernelInstance>> start(KernelContext context);
+    // For questions to it, which `ask` sends.
+    KernelAccess access(KernelAccess::Ask ask) const;
     // Interrupts the code that runs, and its tool calls.
     void interrupt();
     // Accepts no further tool calls or connections.
@@ -48,7 +50,7 @@ struct KernelInstance {
     sandbox::Profile profile;
     std::shared_ptr<const sandbox::KernelMounts> mounts; // in a sandbox
     std::shared_ptr<sandbox::ControlGroup> group;        // that the kernel is in, where one is available
-    std::unique_ptr<const LanguageSupport> language;
+    std::unique_ptr<LanguageSupport> language;
     std::unique_ptr<jupyter::Kernel> kernel;
     bool interrupt_by_signal = false;
     std::optional<std::string> lost; // why nothing more may run on it
@@ -57,6 +59,8 @@ struct KernelInstance {
     Task<void> launch(jupyter::KernelChoice choice);
     // Makes the authority that the sandbox trusts, while the launch goes on.
     Task<void> make_trusted_authority(Environment given);
+    // What its language's support needs to know of it.
+    Task<void> introduce();
     void open_channels();
     std::unique_ptr<egress::Proxy> make_proxy();
     sandbox::Profile make_profile(const jupyter::KernelChoice& choice) const; // without packages

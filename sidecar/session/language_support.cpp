@@ -3,11 +3,12 @@
 #include "bash_support.hpp"
 #include "plain_support.hpp"
 #include "python_support.hpp"
+#include "r_support.hpp"
 #include "typescript_support.hpp"
 
 namespace cellgate::session {
 
-std::unique_ptr<const LanguageSupport> make_language_support(const jupyter::KernelChoice& choice) {
+std::unique_ptr<LanguageSupport> make_language_support(const jupyter::KernelChoice& choice) {
     if (choice.kind == jupyter::KernelKind::deno) {
         return std::make_unique<TypescriptSupport>(choice);
     }
@@ -16,6 +17,9 @@ std::unique_ptr<const LanguageSupport> make_language_support(const jupyter::Kern
     }
     if (choice.interpreter || choice.language == "python") {
         return std::make_unique<PythonSupport>(choice);
+    }
+    if (choice.language == "R") {
+        return std::make_unique<RSupport>(choice);
     }
     return std::make_unique<PlainSupport>(choice);
 }

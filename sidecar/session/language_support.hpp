@@ -1,12 +1,14 @@
 #pragma once
 // `LanguageSupport` is what differs between kernels by their language: what a start adds, how the working directory is
-// changed, how a failure is read, how variables are inspected. There is one for each kernel, made for the choice that
-// is started. Python, TypeScript and bash have their own; every other language has the plain one, which adds nothing to
-// what Jupyter's protocol has.
+// changed, how a failure is read, how variables are listed and copied. There is one for each kernel, made for the
+// choice that is started. Python, TypeScript, bash and R have their own; every other language has the plain one, which
+// adds nothing to what Jupyter's protocol has.
 
 #include "base/environment.hpp"
+#include "base/raw_json.hpp"
 #include "jupyter/kernel_choice.hpp"
 #include "jupyter/kernel_query.hpp"
+#include "kernel_access.hpp"
 #include "packages/python.hpp"
 #include "protocol/messages/executions.hpp"
 #include "session/failures.hpp"
@@ -46,10 +48,45 @@ struct KernelLaunch {
     std::string print_function;       // as jupyter::ConnectionInfo::print_function
 };
 
+// What a language has for variables that are copied between sessions.
+struct VariableRules {
+    std::string_view language;
+    std::vector<std::string_view> reserved; // words that name no variable
+    std::string_view first;                 // a name does not begin with one of these characters
+    bool rounds = false;                    // its numbers are doubles
+};
+
+// What a kernel tells of a variable: a value; or that there is none, or why it cannot be copied.
+struct ExportAnswer {
+    std::optional<std::string> type;
+    std::optional<RawJson> value;
+    std::optional<std::string> wide; // names a whole number in it that a double does not hold
+    std::optional<bool> missing;
+    std::optional<std::string> problem;
+
+    template <class Self, class Visitor>
+    static void fields(Self& self, Visitor& visit) {
+        visit("type", self.type);
+        visit("value", self.value);
+        visit("wide", self.wide);
+        visit("missing", self.missing);
+        visit("problem", self.problem);
+    }
+};
+
+struct ImportAnswer {
+    std::optional<bool> constant; // it was declared so before, and has its old value
+    std::optional<std::string> problem;
+
+    template <class Self, class Visitor>
+    static void fields(Self& self, Visitor& visit) {
+        visit("constant", self.constant);
+        visit("problem", self.problem);
+    }
+};
+
 class LanguageSupport {
   public:
-    using Ask = std::function<Task<std::string>(jupyter::KernelQuery query)>;
-
     virtual ~LanguageSupport() = default;
 
     // `environment`: of the kernelspec and of the session. Throws Error{store_failed}.
@@ -64,11 +101,23 @@ class LanguageSupport {
     virtual std::optional<protocol::Note> install_note(const std::string& code, bool holds_installs) const = 0;
     // Whether an interrupt can leave the kernel deaf for good.
     virtual bool may_hang_when_interrupted() const { return false; }
-    // `ask` queries the kernel. Nothing if it does not report its variables. This must outlive the task.
-    virtual Task<std::optional<jupyter::Variables>> variables(Ask ask) const = 0;
+
+    // This and `kernel` must outlive the tasks below. All throw what KernelAccess does.
+    // Once the kernel has started, before any code runs.
+    virtual Task<void> on_started(const KernelAccess& kernel) = 0;
+    // Nothing if the kernel does not report its variables.
+    virtual Task<std::optional<jupyter::Variables>> variables(const KernelAccess& kernel) const = 0;
+    // The description of the name at a place in code (`cursor` in code points); nothing if there is none.
+    virtual Task<std::optional<std::string>> inspect(const KernelAccess& kernel, std::string code, std::int64_t cursor,
+                                                     std::int64_t detail_level) const = 0;
+    // nullptr if variables cannot be copied from and to the kernel: then the two functions below throw
+    // Error{unsupported}. Names are such as the rules allow.
+    virtual const VariableRules* variable_rules() const { return nullptr; }
+    virtual Task<ExportAnswer> export_variable(const KernelAccess& kernel, std::string name) const = 0;
+    virtual Task<ImportAnswer> import_variable(const KernelAccess& kernel, std::string name, RawJson value) const = 0;
 };
 
-std::unique_ptr<const LanguageSupport> make_language_support(const jupyter::KernelChoice& choice);
+std::unique_ptr<LanguageSupport> make_language_support(const jupyter::KernelChoice& choice);
 
 // Lets the Python programs of a session that starts outside the workspace's folder find the wrappers, which are in it.
 void add_wrapper_path(Environment& environment, const LaunchPlace& place);

@@ -16,7 +16,14 @@ class PlainSupport : public LanguageSupport {
     std::optional<protocol::Note> install_note(const std::string& /*code*/, bool /*holds_installs*/) const override {
         return std::nullopt;
     }
-    Task<std::optional<jupyter::Variables>> variables(Ask /*ask*/) const override { co_return std::nullopt; }
+    Task<void> on_started(const KernelAccess& /*kernel*/) override { co_return; }
+    Task<std::optional<jupyter::Variables>> variables(const KernelAccess& /*kernel*/) const override {
+        co_return std::nullopt;
+    }
+    Task<std::optional<std::string>> inspect(const KernelAccess& kernel, std::string code, std::int64_t cursor,
+                                             std::int64_t detail_level) const override;
+    Task<ExportAnswer> export_variable(const KernelAccess& kernel, std::string name) const override;
+    Task<ImportAnswer> import_variable(const KernelAccess& kernel, std::string name, RawJson value) const override;
 
   private:
     jupyter::KernelChoice choice_;

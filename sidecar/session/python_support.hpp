@@ -1,22 +1,25 @@
 #pragma once
 // `PythonSupport` is the support of Python kernels. ipykernel is started through cellgate's bootstrap, which installed
-// packages and the inspection of variables need; any other Python kernel starts as its kernelspec says.
+// packages and all that is about variables need; any other Python kernel starts as its kernelspec says.
 
-#include "language_support.hpp"
+#include "plain_support.hpp"
 
 namespace cellgate::session {
 
-class PythonSupport final : public LanguageSupport {
+class PythonSupport final : public PlainSupport {
   public:
     explicit PythonSupport(jupyter::KernelChoice choice)
-        : choice_(std::move(choice)), python_(packages::python_of(choice_)) {}
+        : PlainSupport(choice), choice_(std::move(choice)), python_(packages::python_of(choice_)) {}
 
     KernelLaunch launch(const LaunchPlace& place, Environment environment) const override;
     std::optional<packages::Python> python() const override { return python_; }
     std::optional<std::string> chdir_code(const std::string& directory) const override;
     FailureCauses causes_of(const Failure& failure) const override;
     std::optional<protocol::Note> install_note(const std::string& code, bool holds_installs) const override;
-    Task<std::optional<jupyter::Variables>> variables(Ask ask) const override;
+    Task<std::optional<jupyter::Variables>> variables(const KernelAccess& kernel) const override;
+    const VariableRules* variable_rules() const override;
+    Task<ExportAnswer> export_variable(const KernelAccess& kernel, std::string name) const override;
+    Task<ImportAnswer> import_variable(const KernelAccess& kernel, std::string name, RawJson value) const override;
 
   private:
     jupyter::KernelChoice choice_;

@@ -19,11 +19,7 @@ namespace cellgate::session {
 
 namespace {
 
-// Queries that a kernel may leave unanswered before further ones are refused.
-constexpr std::size_t max_unanswered = 8;
-constexpr Duration query_timeout = std::chrono::seconds(10);
 constexpr Duration max_held_back = std::chrono::milliseconds(200); // of output that may begin a secret
-constexpr const char* ask_again = "ask again when it has finished";
 
 protocol::SandboxAdditions to_protocol(const sandbox::Additions& additions) {
     protocol::SandboxAdditions described;
@@ -356,32 +352,6 @@ void Session::on_input_request(jupyter::InputRequest request) {
         flush_output(queue_.running());
         run_->on_input_request(std::move(request));
     }
-}
-
-void Session::require_idle() const {
-    if (!kernel_ready_.is_set() || queue_.running() || !queue_.empty()) {
-        throw Error(ErrorCode::busy, fmt::format("the kernel of the session \"{}\" has something to run", options_.id),
-                    ask_again);
-    }
-}
-
-Task<std::string> Session::ask(jupyter::KernelQuery query) {
-    require_idle();
-    const std::shared_ptr<KernelInstance> instance = instance_;
-    if (instance->kernel->client().unanswered() >= max_unanswered) {
-        throw Error(
-            ErrorCode::busy,
-            fmt::format("{} questions wait for the kernel of the session \"{}\" already", max_unanswered, options_.id),
-            ask_again);
-    }
-    co_return co_await instance->kernel->client().ask(std::move(query), services_.loop.clock().now() + query_timeout);
-}
-
-Task<std::optional<jupyter::Variables>> Session::variables() {
-    require_idle();
-    const std::shared_ptr<KernelInstance> instance = instance_;
-    LanguageSupport::Ask ask_kernel = [this](jupyter::KernelQuery query) { return ask(std::move(query)); };
-    co_return co_await instance->language->variables(std::move(ask_kernel));
 }
 
 tools::CallContext Session::current_call(std::optional<std::int64_t> reported_line, const std::string& named) {

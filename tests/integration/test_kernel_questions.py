@@ -4,6 +4,7 @@ import unittest
 
 from cellgate_client import SharedSidecarTest
 from executions import RpcError
+from language_testing import DENO, LanguageTest
 
 
 class Questions(SharedSidecarTest):
@@ -133,6 +134,124 @@ class Busy(SharedSidecarTest):
         self.assertFalse(asked.done)
         self.assertEqual(asked.result()["variables"][-1]["value"], "slow")
         self.cellgate.run("del slow")
+
+
+class OtherLanguageTest(LanguageTest):
+    """Each test has a new kernel."""
+
+    def setUp(self):
+        self.cellgate.request("session/restart", {"sessionId": "s"})
+
+    def variables(self):
+        found = self.cellgate.request("kernel/variables", {"sessionId": "s"})
+        return {each["name"]: (each["type"], each["value"], each.get("size")) for each in found["variables"]}
+
+    def inspect(self, code, cursor):
+        return self.cellgate.request("kernel/inspect", {"sessionId": "s", "code": code, "cursorPos": cursor})
+
+    def assert_asking_leaves_no_trace(self, code):
+        before = self.run_ok(code)
+        known = len(self.cellgate.received("execute/output"))
+        self.variables()
+        self.inspect("nothing_here", 3)
+        after = self.run_ok(code)
+        self.assertEqual(after.result()["executionCount"], before.result()["executionCount"] + 1)
+        outputs = self.cellgate.received("execute/output")[known:]
+        self.assertEqual({each["executionId"] for each in outputs}, {after.id})
+
+
+class Typescript(OtherLanguageTest):
+    language = "typescript"
+    programs = DENO.parent
+
+    @classmethod
+    def setUpClass(cls):
+        if not DENO.exists():
+            raise unittest.SkipTest("npm's packages are not installed")
+        super().setUpClass()
+
+    def test_what_cells_declared_is_listed(self):
+        self.assertEqual(self.variables(), {})
+        self.run_ok("let count = 3; const text = 'two\\nlines'; var days = Array.from({length: 100}, (_, i) => i);\n"
+                    "const { plan, other: renamed } = { plan: { a: [1, { b: null }] }, other: undefined };\n"
+                    "class Way { length = 7 }; function go() {}; const arrow = () => 1; const way = new Way();\n"
+                    "import * as paths from 'node:path'; import { basename, sep } from 'node:path';\n"
+                    "enum Size { small }; const map = new Map([[1, 2]]); { let inner = 1 }\n"
+                    "globalThis.shared = 1; let name = 'not the global'; let ünder = 1; let $ = 2; undefined")
+        shown = self.variables()
+        self.assertEqual(set(shown), {"count", "text", "days", "plan", "renamed", "way", "sep", "Size", "map", "shared",
+                                      "name", "ünder", "$"})
+        self.assertEqual(shown["count"], ("number", "3", None))
+        self.assertEqual(shown["text"], ("string", '"two\\nlines"', "9"))
+        self.assertEqual(shown["days"], ("Array", "[ 0, 1, 2, 3, 4, 5, ... 94 more items ]", "100"))
+        self.assertEqual(shown["plan"], ("Object", "{ a: [ 1, { b: null } ] }", None))
+        self.assertEqual(shown["renamed"], ("undefined", "undefined", None))
+        self.assertEqual(shown["way"], ("Way", "Way { length: 7 }", None))
+        self.assertEqual(shown["map"], ("Map", "Map(1) { 1 => 2 }", "1"))
+        self.assertEqual(shown["name"][1], '"not the global"')
+        self.assert_asking_leaves_no_trace("1 + 1")
+
+    def test_values_that_fail_or_are_huge_hold_nothing_up(self):
+        self.run_ok("const bad = { [Symbol.for('Deno.customInspect')]() { throw new TypeError('no') } };\n"
+                    "const huge = 'x'.repeat(10**8); const many = new Array(10**6).fill(0);\n"
+                    "const secret = { get key() { throw new Error('a getter ran') } }; undefined")
+        shown = self.variables()
+        self.assertEqual(shown["bad"][1], "<TypeError while it was looked at>")
+        self.assertLess(len(shown["huge"][1]), 300)
+        self.assertEqual((shown["huge"][2], shown["many"][2]), (str(10**8), str(10**6)))
+        self.assertEqual(shown["secret"][1], "{ key: [Getter] }")
+
+    def test_code_of_a_cell_can_hide_the_globals_that_looking_needs(self):
+        self.run_ok("let JSON = 1; let Object_ = 2; class Map2 {}; let console2 = console; undefined")
+        self.assertEqual(self.variables()["JSON"][:2], ("number", "1"))
+
+    def test_a_variable_is_described(self):
+        self.run_ok("const trip = { days: 3 }; function depart(day: number) { return day }")
+        self.assertEqual(self.inspect("trip.days", 2), {"found": True, "text": "trip: Object\n{ days: 3 }"})
+        self.assertIn("function depart(day)", self.inspect("x = depart(5)", 7)["text"])
+        for code, cursor in (("trip.days", 6), ("nothing_here", 3), ("if (1)", 1), ("", 0), ("fetch", 2), ("localStorage", 3),
+                             ("trip;x", 99)):
+            with self.subTest(code):
+                self.assertEqual(self.inspect(code, cursor), {"found": False})
+
+
+class Bash(OtherLanguageTest):
+    language = "bash"
+
+    def test_what_cells_set_is_listed_in_bashs_words(self):
+        self.assertEqual(self.variables(), {})
+        self.run_ok("one=1; declare -i number=42; list=(a 'b c'); declare -A plan=([x]=1); export shown='it is'\n"
+                    "function go() { local inner=1; }; go; multi=$'two\\nlines'; HOME=/elsewhere; declare -r fixed=2\n"
+                    "IFS=,; n=keep; read -r <<<reply; cd /tmp; cd -")
+        shown = self.variables()
+        self.assertEqual(shown["one"], ("string", '"1"', "1"))
+        self.assertEqual(shown["number"], ("integer", '"42"', "2"))
+        self.assertEqual(shown["list"], ("array", '([0]="a" [1]="b c")', "2"))
+        self.assertEqual(shown["plan"], ("associative array", '([x]="1" )', "1"))
+        self.assertEqual(shown["shown"], ("string, exported", '"it is"', "5"))
+        self.assertEqual(shown["multi"], ("string", "$'two\\nlines'", "9"))
+        self.assertEqual(shown["HOME"][1], '"/elsewhere"')
+        self.assertEqual(shown["fixed"][0], "string, readonly")
+        self.assertEqual(set(shown) - {"REPLY"}, {"one", "number", "list", "plan", "shown", "multi", "HOME", "fixed", "IFS", "n"})
+        self.assertEqual(self.run_ok("echo $n").text(), "keep\n")
+        self.run_ok("set -u; set -C; set -x")
+        self.assertIn("one", self.variables())
+        self.run_ok("set +u; set +C; set +x; printf() { echo mine; }; declare() { echo mine; }; IFS=$' \\t\\n'")
+        self.assertIn("one", self.variables())
+        self.run_ok("unset -f printf declare; unset one")
+        self.assertNotIn("one", self.variables())
+        self.assert_asking_leaves_no_trace("echo 1")
+
+    def test_what_is_printed_meanwhile_is_not_lost(self):
+        cell = self.run_ok("(while ! [ -e go ]; do sleep 0.05; done; echo late) &")
+        self.variables()
+        self.workspace.write("go", "")
+        cell.wait_for_text("late")
+
+    def test_a_variable_and_a_function_are_described(self):
+        self.run_ok("trip=3; depart() { echo go; }")
+        self.assertEqual(self.inspect("echo $trip", 7)["text"].strip(), 'declare -- trip="3"')
+        self.assertIn("depart is a function", self.inspect("depart", 2)["text"])
 
 
 if __name__ == "__main__":

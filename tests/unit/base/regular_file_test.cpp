@@ -21,6 +21,11 @@ TEST_CASE("a plain file is read up to what was asked for, and nothing else is wa
     std::ofstream(directory + "/empty");
     CHECK(read_regular_file(directory + "/file", 300'000).bytes == std::string(200'000, 'x'));
     CHECK(read_regular_file(directory + "/file", 4).bytes == "xxxx");
+    CHECK(read_regular_file(directory + "/file", 4).size == 200'000);
+    fs::create_symlink("file", directory + "/link");
+    CHECK(read_regular_file(directory + "/link", 4).bytes == "xxxx");
+    CHECK(read_regular_file(directory + "/link", 4, LastLink::refuse).error == ELOOP);
+    CHECK(read_regular_file(directory + "/file", 4, LastLink::refuse).bytes == "xxxx");
     CHECK(read_regular_file(directory + "/empty", 4).error == 0);
     CHECK(read_regular_file(directory + "/none", 4).error == ENOENT);
     CHECK(read_regular_file(directory + "/file/none", 4).error == ENOTDIR);

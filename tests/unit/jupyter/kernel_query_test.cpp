@@ -19,8 +19,8 @@ TEST_CASE("questions are asked as Jupyter's protocol says") {
     CHECK(completion_query("α.x", 3).type == "complete");
     CHECK(content_of(completion_query("α.x", 3)) == Json({{"code", "α.x"}, {"cursor_pos", 3}}));
     CHECK(content_of(inspection_query("len", 3, 1)) == Json({{"code", "len"}, {"cursor_pos", 3}, {"detail_level", 1}}));
-    const Json variables = content_of(variables_query("all(\"x\")"));
-    CHECK(variables["user_expressions"] == Json({{"variables", "all(\"x\")"}}));
+    const Json variables = content_of(evaluation_query("all(\"x\")"));
+    CHECK(variables["user_expressions"] == Json({{"value", "all(\"x\")"}}));
     CHECK(variables["code"] == "");
     CHECK(variables["silent"] == true);
     CHECK(variables["store_history"] == false);
@@ -70,7 +70,7 @@ TEST_CASE("matches and variables are bounded") {
     }
     CHECK(read_completion(R"({"matches":[)" + matches + "]}", 0).matches.size() == 1000);
     const auto found = read_variables(
-        R"({"user_expressions":{"variables":{"status":"ok","data":{"application/json":{"truncated":false,"variables":[)" +
+        R"({"user_expressions":{"value":{"status":"ok","data":{"application/json":{"truncated":false,"variables":[)" +
         variables + "]}}}}}");
     REQUIRE(found);
     CHECK(found->all.size() == 1000);
@@ -95,10 +95,10 @@ TEST_CASE("an inspection is text without colours, and safe to show") {
 
 TEST_CASE("a kernel that cannot tell of its variables says so by having none to tell of") {
     CHECK(!read_variables(R"({"status":"error","ename":"x"})"));
-    CHECK(!read_variables(R"({"status":"ok","user_expressions":{"variables":{"status":"error","ename":"E"}}})"));
+    CHECK(!read_variables(R"({"status":"ok","user_expressions":{"value":{"status":"error","ename":"E"}}})"));
     CHECK(!read_variables(R"({"status":"ok","user_expressions":{}})"));
     const auto found = read_variables(
-        R"({"user_expressions":{"variables":{"data":{"application/json":{"variables":[
+        R"({"user_expressions":{"value":{"data":{"application/json":{"variables":[
             {"name":"x","type":"str","value":"a\nb\u001b[2J","size":"4"}],"truncated":false}}}}})");
     REQUIRE(found);
     CHECK(found->all.at(0).value == "a\\nb\\x1b[2J");

@@ -61,19 +61,21 @@ FailureCauses causes(const jupyter::KernelChoice& choice, const std::string& ena
 }
 
 struct Kernel {
-    LanguageSupport::Ask asker() {
-        return [this](jupyter::KernelQuery query) { return answer(std::move(query)); };
+    KernelAccess access() {
+        return KernelAccess([this](jupyter::KernelQuery query) { return answer(std::move(query)); }, run_inline,
+                            "/run/k");
     }
     Task<std::string> answer(jupyter::KernelQuery query) {
         asked.push_back(std::move(query.content));
-        co_return R"({"user_expressions":{"variables":{"status":"ok","data":{"application/json":
+        co_return R"({"user_expressions":{"value":{"status":"ok","data":{"application/json":
             {"truncated":false,"variables":[{"name":"x","type":"int","value":"1"}]}}}}})";
     }
     Strings asked;
 };
 
 Task<void> inspect(const LanguageSupport* language, Kernel* kernel, std::optional<jupyter::Variables>* found) {
-    *found = co_await language->variables(kernel->asker());
+    const KernelAccess access = kernel->access();
+    *found = co_await language->variables(access);
 }
 
 std::optional<jupyter::Variables> variables(const jupyter::KernelChoice& choice, Kernel& kernel) {
@@ -90,10 +92,11 @@ TEST_CASE("ipykernel starts through the bootstrap, sees its packages, and keeps 
     Fixture fixture;
     const KernelLaunch launch = fixture.launch(ipykernel(), "/home/w");
     CHECK(launch.argv == Strings{"/usr/bin/python3", "/run/k/bootstrap.py", "-f", "/run/k/connection.json"});
-    REQUIRE(launch.files.size() == 2);
+    REQUIRE(launch.files.size() == 3);
     CHECK(launch.files[0].path == "/run/k/bootstrap.py");
     CHECK(launch.files[0].text.find("ipykernel") != std::string_view::npos);
     CHECK(launch.files[1].path == "/run/k/speedups.py");
+    CHECK(launch.files[2].path == "/run/k/transfer.py");
     CHECK(launch.packages.starts_with(fixture.directories.data));
     CHECK(launch.environment == Environment{{"CELLGATE_PACKAGES", launch.packages}});
     CHECK(launch.keeps_output);
@@ -138,7 +141,7 @@ TEST_CASE("bash's kernel is a program of ours, with what it uses") {
     Fixture fixture;
     const KernelLaunch launch = fixture.launch(bash(), "/home/w");
     CHECK(launch.argv == Strings{"/usr/bin/python3", "-I", "/run/k/bash_kernel.py", "-f", "/run/k/connection.json"});
-    REQUIRE(launch.files.size() == 4);
+    REQUIRE(launch.files.size() == 6);
     CHECK(launch.files[0].text.find("class BashKernel") != std::string_view::npos);
     CHECK(launch.keeps_output);
     CHECK_FALSE(make_language_support(bash())->python());

@@ -23,6 +23,7 @@ local session = require("cellgate.session")
 local session_settings = require("cellgate.session_settings")
 local text = require("cellgate.text")
 local tool_servers = require("cellgate.tool_servers")
+local transfer = require("cellgate.transfer")
 local workspace = require("cellgate.workspace")
 
 local M = {}
@@ -439,6 +440,17 @@ M.all = {
     does = "Lists the variables of the kernel.",
     act = function()
       kernel_lists.variables(workspace.root(current_buffer()), kernel_here())
+    end,
+  },
+  transfer = {
+    does = "Copies a variable of the kernel to the session of another kernel, of any language:"
+      .. " `:Cellgate transfer rows typescript`, or `:Cellgate transfer rows typescript as table` to give it another name.",
+    arguments = "{name} {session} [as {name}]",
+    act = function(arguments)
+      return transfer.act(workspace.root(current_buffer()), kernel_here(), arguments)
+    end,
+    complete = function()
+      return transfer.targets(workspace.root(current_buffer()))
     end,
   },
   attach = {

@@ -13,7 +13,8 @@ export class Variables implements vscode.TreeDataProvider<KernelVariable>, vscod
     readonly onDidChangeTreeData = this.changed.event;
     private readonly subscriptions: vscode.Disposable;
     private readonly view: vscode.TreeView<KernelVariable>;
-    private sessionId: string | undefined;
+    /** Of the variables that are shown. */
+    sessionId: string | undefined;
     private shown: KernelVariable[] = [];
 
     constructor(private readonly cellgate: Cellgate) {
@@ -55,6 +56,7 @@ export class Variables implements vscode.TreeDataProvider<KernelVariable>, vscod
         const item = new vscode.TreeItem(label(name));
         item.description = `${label(type, 60)}${size === undefined ? "" : ` ${label(size, 60)}`}  ${label(value)}`;
         item.tooltip = plain(`${name}: ${type}${size === undefined ? "" : ` ${size}`}\n${value}`);
+        item.contextValue = "variable";
         item.iconPath = new vscode.ThemeIcon("symbol-variable");
         item.accessibilityInformation = { label: escapeUnprintable(`${name}, ${type}, ${value}`) };
         return item;

@@ -3,16 +3,20 @@
 // never reads without end.
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 namespace cellgate {
 
 struct RegularFile {
     std::string bytes;
-    int error = 0; // errno if reading failed; EINVAL if it is not a regular file
+    int error = 0;          // errno if reading failed; EINVAL if it is not a regular file
+    std::uint64_t size = 0; // as the file system says: more than `bytes` has of a long file
 };
 
-// At most the first `max_bytes` bytes of `path`. Never waits for another process, and follows links.
-RegularFile read_regular_file(const std::string& path, std::size_t max_bytes);
+enum class LastLink { follow, refuse }; // refuse: the error is ELOOP where the path's last name is a symbolic link
+
+// At most the first `max_bytes` bytes of `path`. Never waits for another process.
+RegularFile read_regular_file(const std::string& path, std::size_t max_bytes, LastLink link = LastLink::follow);
 
 } // namespace cellgate

@@ -3,6 +3,8 @@
 // Replies are untrusted and become text that is safe to display; text that is too long is truncated. Positions are
 // counted in code points.
 
+#include "base/raw_json.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -29,6 +31,8 @@ Completion read_completion(std::string_view reply, std::int64_t cursor);
 
 KernelQuery inspection_query(const std::string& code, std::int64_t cursor, std::int64_t detail_level);
 std::optional<std::string> read_inspection(std::string_view reply);
+// A kernel's description of a name, as read_inspection() returns it.
+std::string shown_description(std::string_view text);
 
 struct Variable {
     std::string name;
@@ -48,9 +52,15 @@ struct Variables {
     std::vector<Variable> all;
     bool truncated = false;
 };
-// Evaluates `expression`, whose JSON value has the variables, and runs nothing else.
-KernelQuery variables_query(std::string_view expression);
-// Nothing if the kernel could not evaluate it.
+// Runs code that prints nothing and has no value. It counts nowhere.
+KernelQuery code_query(std::string_view code);
+// Evaluates `expression` and runs nothing else.
+KernelQuery evaluation_query(std::string_view expression);
+// Of an expression whose JSON value has the variables. Nothing if the kernel could not evaluate it.
 std::optional<Variables> read_variables(std::string_view reply);
+// The value itself: {"variables": [{"name", "type", "value", "size"?}], "truncated"}.
+Variables shown_variables(const RawJson& value);
+// Text of a kernel that is shown on one line.
+std::string shown_line(const std::string& text);
 
 } // namespace cellgate::jupyter

@@ -21,8 +21,15 @@
 namespace cellgate::session {
 
 struct KernelInstance;
+class KernelAccess;
 class KernelLimits;
 class ExecutionRun;
+
+struct VariableCopy {
+    std::string type; // as its language names it
+    RawJson value;
+    std::optional<std::string> wide; // names a whole number in it that a double does not hold
+};
 
 class Session final : public jupyter::KernelListener, public tools::CallerIdentity {
   public:
@@ -74,8 +81,16 @@ class Session final : public jupyter::KernelListener, public tools::CallerIdenti
     // Sends the query only while nothing runs or is queued, so that a user never waits for a cell. Throws Error{busy}
     // otherwise and on a timeout; Error{kernel_died, kernel_start_failed}.
     Task<std::string> ask(jupyter::KernelQuery query);
+    // As ask(). Nothing if the kernel has no description of the name at that place.
+    Task<std::optional<std::string>> inspect(std::string code, std::int64_t cursor, std::int64_t detail_level);
     // As ask(). Nothing if the kernel does not report its variables.
     Task<std::optional<jupyter::Variables>> variables();
+    // Throws Error{unsupported} for a reserved word of the kernel's language or a name of ours, and Error{busy}.
+    void require_variable_name(const std::string& name) const;
+    // The value of a variable, and a variable that gets it. The names passed require_variable_name(). As ask(); throws
+    // also Error{limit_exceeded}, and Error{unsupported} that says what cannot be copied.
+    Task<VariableCopy> export_variable(std::string name);
+    Task<void> import_variable(std::string name, VariableCopy copy);
     // The context of a call on the kernel's tool channel, by the sidecar's own records; only the line is the code's
     // claim.
     tools::CallContext current_call(std::optional<std::int64_t> reported_line, const std::string& named) override;
@@ -95,6 +110,8 @@ class Session final : public jupyter::KernelListener, public tools::CallerIdenti
     void require_single_agent(const gate::Agent& agent) const;
     void require_idle() const;
     void require_restartable() const;
+    Task<std::string> ask(jupyter::KernelQuery query, Duration timeout);
+    KernelAccess access(const KernelInstance& instance, Duration timeout);
     Task<void> check_settings(std::shared_ptr<const sandbox::Settings> settings, const sandbox::Additions& additions);
 
     Task<void> start_kernel();

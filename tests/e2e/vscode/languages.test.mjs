@@ -11,7 +11,7 @@ const files = {
     "setup.sh": "# %%\nx=said\necho $x by bash | tee one\n\n# %% [python]\nprint(open('two', 'w').write('2'))\n\n# %%\necho $x again; false\n",
 };
 
-scenario("languages: a script runs in bash, and a cell that says so in Python", { files }, async ({ workspace, editor }) => {
+scenario("a script runs in bash, and a cell that says so in Python", { files }, async ({ workspace, editor }) => {
     await editor.openFile("setup.sh");
     await editor.lens("Run Cell").first().click();
     await editor.lens(/\[1\] [\d.]+ m?s/).waitFor();

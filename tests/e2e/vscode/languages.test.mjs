@@ -11,7 +11,7 @@ const files = {
     "setup.sh": "# %%\nx=said\necho $x by bash | tee one\n\n# %% [python]\nprint(open('two', 'w').write('2'))\n\n# %%\necho $x again; false\n",
 };
 
-scenario("languages: a script runs in bash, and a cell that says so in Python", { files }, async ({ workspace, editor }) => {
+scenario("a script runs in bash, and a cell that says so in Python", { files }, async ({ workspace, editor }) => {
     await editor.openFile("setup.sh");
     await editor.lens("Run Cell").first().click();
     await editor.lens(/\[1\] [\d.]+ m?s/).waitFor();
@@ -118,9 +118,9 @@ scenario("language_call_waits: wrappers in the file's language, and a call at it
     }
 });
 
-for (const { name, kernel, prints, raises, error } of languages) {
-    scenario(`a notebook of ${name} offers the kernels of its language first, and runs in one`, {
-        files: { "plan.ipynb": notebookIn(name, [prints, raises]) },
+for (const { name, kernel, prints, raises, error, keeps, typed, completed } of languages) {
+    scenario(`a notebook of ${name} offers the kernels of its language first, runs in one, and is completed by it`, {
+        files: { "plan.ipynb": notebookIn(name, [keeps, prints, raises]) },
         prepare: withDeno,
     }, async ({ editor }) => {
         const first = editor.page.locator(".quick-input-list .monaco-list-row .label-name").first();
@@ -131,5 +131,13 @@ for (const { name, kernel, prints, raises, error } of languages) {
         await editor.frame("text=said 42");
         await editor.frame(`text=${error}`);
         await editor.screenshot("ran");
+        await editor.statusItem(/plan\.ipynb-\w+ · idle/).waitFor();
+        await editor.page.locator(".cell .monaco-editor .view-line").first().click();
+        await editor.page.keyboard.press("Control+End");
+        await editor.page.keyboard.press("Enter");
+        await editor.page.keyboard.type(typed);
+        const suggestion = editor.page.locator(".suggest-widget .monaco-list-row", { hasText: /kernel/ }).filter({ hasText: completed });
+        await editor.pressUntil("Control+Space", () => suggestion.isVisible(), "what the kernel suggests");
+        await editor.screenshot("completed");
     });
 }

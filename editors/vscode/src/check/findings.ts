@@ -2,8 +2,8 @@
 // the install of a package that is missing.
 
 import * as vscode from "vscode";
-import { ordinaryNotebooks } from "../active";
-import { documentSelector, linesOf } from "../cells/document";
+import { linesOf } from "../cells/document";
+import { codeSelector } from "../notebooks/cellDocuments";
 import type { Diagnostic } from "../protocol/messages";
 import { escapeUnprintable, label } from "../text";
 import { spanIn, titleOfEdits, type Span } from "./positions";
@@ -43,10 +43,9 @@ export class Findings implements vscode.CodeActionProvider, vscode.Disposable {
     private readonly subscriptions: vscode.Disposable;
 
     constructor() {
-        const selector = [documentSelector, { notebookType: ordinaryNotebooks }].flat();
         this.subscriptions = vscode.Disposable.from(
             this.collection,
-            vscode.languages.registerCodeActionsProvider(selector, this, { providedCodeActionKinds: [vscode.CodeActionKind.QuickFix] }),
+            vscode.languages.registerCodeActionsProvider(codeSelector, this, { providedCodeActionKinds: [vscode.CodeActionKind.QuickFix] }),
             vscode.workspace.onDidCloseTextDocument((document) => this.clear(document)),
         );
     }

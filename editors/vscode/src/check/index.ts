@@ -8,6 +8,7 @@ import { documentSelector, linesOf } from "../cells/document";
 import { kernelLanguageOf } from "../cells/languages";
 import { folderNotServed, isOtherFolder } from "../cells/otherFolder";
 import type { Execution } from "../executions";
+import { notebookOf } from "../notebooks/cellDocuments";
 import { inform, showError } from "../notices";
 import { Checker, type Checked } from "./checker";
 import { Findings } from "./findings";
@@ -112,7 +113,7 @@ class DocumentChecks implements vscode.Disposable {
 }
 
 function targetOf(document: vscode.TextDocument): Target | undefined {
-    const notebook = vscode.workspace.notebookDocuments.find((each) => each.getCells().some((cell) => cell.document === document));
+    const notebook = notebookOf(document);
     if (notebook) return targetOfNotebook(notebook);
     return vscode.languages.match(documentSelector, document) > 0 ? { uri: document.uri, documents: [document] } : undefined;
 }

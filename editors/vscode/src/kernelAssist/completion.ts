@@ -3,7 +3,8 @@
 
 import * as vscode from "vscode";
 import type { Cellgate } from "../cellgate";
-import { documentSelector, linesOf } from "../cells/document";
+import { linesOf } from "../cells/document";
+import { codeSelector } from "../notebooks/cellDocuments";
 import { idleSession, undefinedIfBusy } from "./idleKernel";
 import { literalBlock, codePositionAt, documentPosition, type Position } from "./codePosition";
 
@@ -54,7 +55,7 @@ export function completion(cellgate: Cellgate): vscode.Disposable {
         },
     };
     return vscode.Disposable.from(
-        vscode.languages.registerCompletionItemProvider(documentSelector, completions, ".", "[", "'", '"'),
-        vscode.languages.registerHoverProvider(documentSelector, hovers),
+        vscode.languages.registerCompletionItemProvider(codeSelector, completions, ".", "[", "'", '"'),
+        vscode.languages.registerHoverProvider(codeSelector, hovers),
     );
 }

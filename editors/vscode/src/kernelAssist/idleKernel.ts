@@ -1,14 +1,16 @@
-// `idleSession` is the session of a document, or of its cells in another language, whose kernel can answer requests: one
-// that exists and runs nothing.
+// `idleSession` is the session of a document or a notebook, or of a document's cells in another language, whose kernel can
+// answer requests: one that exists and runs nothing.
 
 import type { TextDocument } from "vscode";
 import { languageOfDocument } from "../cells/languages";
 import type { Cellgate } from "../cellgate";
 import { kindOf } from "../client/errors";
+import { notebookOf } from "../notebooks/cellDocuments";
 
 export function idleSession({ documents, sessions }: Cellgate, document: TextDocument, language?: string): string | undefined {
-    const own = languageOfDocument(document.languageId);
-    const session = sessions.get(documents.sessionOf(document.uri.toString(), language === own ? undefined : language));
+    const notebook = notebookOf(document);
+    const isOwn = notebook !== undefined || language === languageOfDocument(document.languageId);
+    const session = sessions.get(documents.sessionOf((notebook ?? document).uri.toString(), isOwn ? undefined : language));
     return session?.status === "idle" ? session.sessionId : undefined;
 }
 

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <optional>
 
 namespace cellgate::cli {
@@ -46,18 +47,55 @@ std::optional<std::string> named_language(std::string_view text) {
     return std::nullopt;
 }
 
+// The seconds of "timeout=10", a word by itself.
+std::optional<double> named_timeout(std::string_view text) {
+    constexpr std::string_view name = "timeout=";
+    for (std::size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
+        const std::string_view word =
+            text.substr(at + name.size(), text.substr(at + name.size()).find_first_of(" \t\r\n"));
+        double seconds = 0;
+        const auto [end, error] =
+            std::from_chars(word.data(), word.data() + word.size(), seconds, std::chars_format::fixed);
+        const bool begins_a_word = at > 0 && (text[at - 1] == ' ' || text[at - 1] == '\t');
+        if (begins_a_word && error == std::errc() && end == word.data() + word.size() && seconds > 0) {
+            return seconds;
+        }
+    }
+    return std::nullopt;
+}
+
 bool is_blank(std::string_view code) {
     return code.find_first_not_of(" \t\r\n") == std::string_view::npos;
 }
 
+struct CellgateMetadata {
+    std::optional<double> timeout;
+
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("timeoutSeconds", self.timeout);
+    }
+};
+
+struct CellMetadata {
+    std::optional<CellgateMetadata> cellgate;
+
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("cellgate", self.cellgate);
+    }
+};
+
 struct NotebookCell {
     std::string cell_type;
     std::optional<RawJson> source; // a string, or its lines
+    std::optional<CellMetadata> metadata;
 
     template <class Self, class Visit>
     static void fields(Self& self, Visit& visit) {
         visit("cell_type", self.cell_type);
         visit("source", self.source);
+        visit("metadata", self.metadata);
     }
 };
 
@@ -142,7 +180,7 @@ std::vector<Cell> split_cells(std::string_view text) {
             continue;
         }
         finish();
-        cell = Cell{{}, number, named_language(*separator)};
+        cell = Cell{{}, number, named_language(*separator), named_timeout(*separator)};
         markdown = separator->find("[markdown]") != std::string_view::npos;
     }
     finish();
@@ -154,6 +192,11 @@ std::vector<Cell> cells_of_notebook(std::string_view text) {
     try {
         for (const NotebookCell& each : read_notebook(text).cells) {
             Cell cell{each.cell_type == "code" && each.source ? joined(*each.source) : std::string()};
+            const CellMetadata metadata = each.metadata.value_or(CellMetadata{});
+            cell.timeout = metadata.cellgate.value_or(CellgateMetadata{}).timeout;
+            if (cell.timeout && *cell.timeout <= 0) {
+                cell.timeout.reset();
+            }
             if (!is_blank(cell.code)) {
                 cells.push_back(std::move(cell));
             }

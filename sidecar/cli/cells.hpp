@@ -14,6 +14,7 @@ struct Cell {
     std::string code;
     std::int64_t line = 0; // of the first line of code in the file, from 0; in a notebook, in its cell
     std::optional<std::string> language = std::nullopt; // that its separator names: `# %% [bash]`
+    std::optional<double> timeout = std::nullopt;       // seconds: `# %% timeout=10`, or of a notebook's metadata
 };
 
 // Text before the first separator is a cell too. Markdown cells and empty cells are left out.

@@ -179,8 +179,8 @@ Task<void> run_cells(FileRun* run, TerminalClient& client) {
         params.session_id = co_await session_of(run, std::move(language), client);
         params.code = run->cells[i].code;
         params.cell = protocol::CellPosition{run->uri, run->cells[i].line};
-        if (run->arguments.timeout > 0) {
-            params.timeout_seconds = run->arguments.timeout;
+        if (run->cells[i].timeout || run->arguments.timeout > 0) {
+            params.timeout_seconds = run->cells[i].timeout.value_or(run->arguments.timeout);
         }
         const bool keeps_changes = run->arguments.changes || run->artifacts;
         if (keeps_changes) {

@@ -49,6 +49,9 @@ checks::CheckRequest SessionChecks::request_for(protocol::ValidateParams params)
     } else {
         request.language = params.language.value_or("python");
     }
+    for (std::string& each : params.context.value_or(std::vector<std::string>{})) {
+        request.context.push_back(std::move(each));
+    }
     if (profile) {
         request.modules = profiles_.find(*profile).modules;
     }

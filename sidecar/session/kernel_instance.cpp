@@ -33,6 +33,15 @@ constexpr Duration max_silence = std::chrono::seconds(10); // of a kernel that s
 constexpr std::string_view channel_socket = "tools.sock";
 constexpr std::string_view proxy_socket = "net.sock";
 
+// About hosts, of its settings file and its profile.
+std::vector<protocol::RuleSpec> rules_of_session(const SessionOptions& options) {
+    std::vector<protocol::RuleSpec> rules = egress::rules_of(options.settings.get());
+    for (const std::string& domain : options.domains) {
+        rules.push_back(gate::connection_rule(protocol::Effect::allow, domain));
+    }
+    return rules;
+}
+
 // Of the kernelspec and the session.
 Environment given_environment(const jupyter::KernelChoice& choice, const SessionOptions& options) {
     Environment environment = choice.environment;
@@ -119,11 +128,7 @@ Task<void> KernelInstance::launch(jupyter::KernelChoice choice) {
         authority_made_.set();
     }
 
-    std::vector<protocol::RuleSpec> rules = egress::rules_of(options.settings.get());
-    for (const std::string& domain : options.domains) {
-        rules.push_back(gate::connection_rule(protocol::Effect::allow, domain));
-    }
-    services.gate.set_session_rules(options.id, std::move(rules));
+    services.gate.set_session_rules(options.id, rules_of_session(options));
     profile = make_profile(choice);
     profile.packages = std::move(start.packages);
     profile.node_modules = start.node_modules;

@@ -72,6 +72,11 @@ class Python(ValidateTest):
         [fault] = self.findings("\nadd('x', 2)", sessionId="s")
         self.assertEqual((fault["line"], fault["rule"], fault["severity"]), (1, "reportArgumentType", "warning"))
 
+    def test_the_names_of_the_cells_before_it_are_known(self):
+        code = "json.dumps(rows)"
+        self.assertEqual(self.rules(code, context=["import json", "rows = ["]), ["reportUndefinedVariable"])
+        self.assertEqual(self.rules(code, context=["import json", "%time rows = 1\nrows = [1]"]), [])
+
     def test_a_call_that_does_not_fit_its_tool_is_found(self):
         self.cellgate.request("wrappers/generate", {"server": "host"})
         code = "from mcptools.host import read_file\nread_file.run(read_file.Params({}))"

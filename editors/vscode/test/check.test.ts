@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { ResponseError, type CancellationToken } from "vscode-jsonrpc/node";
 import { Checker } from "../src/check/checker";
-import { piecesOf } from "../src/check/pieces";
+import { inContext, piecesOf } from "../src/check/pieces";
 import { positionIn, spanIn, titleOfEdits } from "../src/check/positions";
 import type { Diagnostic, ValidateParams, ValidateResult } from "../src/protocol/messages";
 
@@ -45,6 +45,13 @@ test("each code cell is checked by itself, with its language; a text without cel
     ]);
     assert.deepEqual(piecesOf(["", "x", "y"]), [{ code: "x\ny\n", line: 1 }]);
     assert.deepEqual(piecesOf(["", " "]), []);
+});
+
+test("a cell comes with the code of the cells before it that are of its language", () => {
+    const all = [{ code: "import os\n" }, { code: "ls\n", language: "bash" }, { code: "os\n", sessionId: "s" }, { code: "x\n" }];
+    assert.deepEqual(inContext(all), [all[0], all[1], { ...all[2], context: ["import os\n"] }, { ...all[3], context: ["import os\n", "os\n"] }]);
+    const [, , last] = inContext([{ code: "a" }, { code: "b".repeat(1 << 20) }, { code: "c" }]);
+    assert.deepEqual(last?.context?.length, 1);
 });
 
 test("columns are code points in the protocol, and UTF-16 in the editor", () => {

@@ -35,6 +35,24 @@ TEST_CASE("a separator is a comment of the language, and may name another one") 
     CHECK_FALSE(cells[3].language);
 }
 
+TEST_CASE("a separator may hold a timeout, and so may a notebook's cell") {
+    const std::vector<Cell> cells = split_cells("# %% timeout=10\n1\n# %% [bash] timeout=0.5 \n2\n# %% timeout=0\n3\n"
+                                                "# %% mytimeout=4\n4\n# %% timeout=5s\n5\n");
+    REQUIRE(cells.size() == 5);
+    CHECK(cells[0].timeout == 10);
+    CHECK(cells[1].timeout == 0.5);
+    CHECK(cells[1].language == "bash");
+    for (std::size_t i = 2; i < 5; ++i) {
+        CHECK_FALSE(cells[i].timeout);
+    }
+    const std::vector<Cell> notebook = cells_of_notebook(
+        R"({"nbformat":4,"cells":[{"cell_type":"code","source":"1","metadata":{"cellgate":{"timeoutSeconds":7},"x":1}},)"
+        R"({"cell_type":"code","source":"2","metadata":{"cellgate":{"timeoutSeconds":-1}}}]})");
+    REQUIRE(notebook.size() == 2);
+    CHECK(notebook[0].timeout == 7);
+    CHECK_FALSE(notebook[1].timeout);
+}
+
 TEST_CASE("a notebook may name its language") {
     const auto language = [](const std::string& metadata) {
         return language_of_notebook(R"({"nbformat":4,"cells":[],"metadata":)" + metadata + "}");

@@ -91,6 +91,25 @@ local function parts_of(buffer)
   return workspace.knows(vim.bo[buffer].filetype) and { { code_first = 0, code_last = last } } or {}
 end
 
+-- The code of the pieces that are of that language, as far back as the protocol's limit of one text.
+---@param pieces cellgate.CheckedPiece[]
+---@param language string
+---@return string[]?
+local function context_of(pieces, language)
+  local context, size = {}, 0
+  for at = #pieces, 1, -1 do
+    local params = pieces[at].params
+    if params.language == language then
+      size = size + #params.code
+      if size > max_code or #context == 1000 then
+        break
+      end
+      table.insert(context, 1, params.code)
+    end
+  end
+  return context[1] and context or nil
+end
+
 ---@param buffer integer
 ---@param here cellgate.Session
 ---@return cellgate.CheckedPiece[]
@@ -104,7 +123,12 @@ local function pieces_of(buffer, here)
       local status = here.kernels[id]
       pieces[#pieces + 1] = {
         row = part.code_first,
-        params = { code = code .. "\n", language = language, sessionId = status and status ~= "dead" and id or nil },
+        params = {
+          code = code .. "\n",
+          context = context_of(pieces, language),
+          language = language,
+          sessionId = status and status ~= "dead" and id or nil,
+        },
       }
     end
   end

@@ -98,14 +98,6 @@ local function server_names()
   return names
 end
 
--- The kernel of the cell at the cursor, if it runs and is Python's.
-local function python_here()
-  local buffer = current_buffer()
-  local status = here().kernels[kernel_here()]
-  local is_python = workspace.language(buffer, cells.at(buffer, row())) == "python"
-  return is_python and status and status ~= "dead" and kernel_here() or nil
-end
-
 -- What the kernel knows of the word at the cursor.
 local function inspect()
   local line, column = vim.api.nvim_get_current_line(), vim.api.nvim_win_get_cursor(0)[2]
@@ -398,20 +390,7 @@ M.all = {
     end,
     complete = server_names,
   },
-  install = {
-    does = "Installs packages for the kernels of the workspace, after you have agreed to the command: of Python, as pip"
-      .. " names them, or of npm for TypeScript: `:Cellgate install npm:lodash`. `:Cellgate! install` cancels that.",
-    arguments = "{package ...}",
-    act = function(arguments, command)
-      local root = workspace.root(current_buffer())
-      if command.bang then
-        return installs.cancel(root)
-      elseif not arguments[1] then
-        return "which packages? For example :Cellgate install pandas"
-      end
-      installs.install(root, arguments, python_here())
-    end,
-  },
+  install = installs.command,
   executions = {
     does = "Lists what ran, runs and waits in this workspace, also what agents run.",
     act = function()

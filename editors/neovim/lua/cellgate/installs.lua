@@ -1,9 +1,12 @@
 -- `installs` has the sidecar install packages for the workspace's kernels, and tells how it goes. The sidecar asks the
 -- user first, and shows the exact command.
+local at_cursor = require("cellgate.at_cursor")
+local cells = require("cellgate.cells")
 local log = require("cellgate.log")
 local notify = require("cellgate.notify")
 local rpc = require("cellgate.rpc")
 local session = require("cellgate.session")
+local workspace = require("cellgate.workspace")
 
 local M = {}
 
@@ -65,5 +68,29 @@ function M.cancel(root)
     entry.peer:cancel(entry.id)
   end
 end
+
+-- The kernel of the cell at the cursor, if it runs and is Python's.
+local function python_here()
+  local buffer, kernel = at_cursor.buffer(), at_cursor.kernel()
+  local status = at_cursor.session().kernels[kernel]
+  local is_python = workspace.language(buffer, cells.at(buffer, at_cursor.row())) == "python"
+  return is_python and status and status ~= "dead" and kernel or nil
+end
+
+---@type cellgate.Command
+M.command = {
+  does = "Installs packages for the kernels of the workspace, after you have agreed to the command: of Python, as pip"
+    .. " names them, or of npm for TypeScript: `:Cellgate install npm:lodash`. `:Cellgate! install` cancels that.",
+  arguments = "{package ...}",
+  act = function(arguments, command)
+    local root = workspace.root(at_cursor.buffer())
+    if command.bang then
+      return M.cancel(root)
+    elseif not arguments[1] then
+      return "which packages? For example :Cellgate install pandas"
+    end
+    M.install(root, arguments, python_here())
+  end,
+}
 
 return M

@@ -1442,6 +1442,7 @@
 ---@class ValidateParams
 ---@field code string At most 1,048,576 characters.
 ---@field language? string As kernelspecs spell it. Default: the session's, else python.
+---@field context? string[]
 ---@field sessionId? ChosenId Whose Python and packages. It is not started for it.
 ---@field profile? ProfileName
 

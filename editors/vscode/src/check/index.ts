@@ -12,7 +12,7 @@ import { notebookOf } from "../notebooks/cellDocuments";
 import { inform, showError } from "../notices";
 import { Checker, type Checked } from "./checker";
 import { Findings } from "./findings";
-import { piecesOf } from "./pieces";
+import { inContext, piecesOf } from "./pieces";
 
 type When = "off" | "onSave" | "onRun";
 
@@ -86,7 +86,7 @@ class DocumentChecks implements vscode.Disposable {
         let pieces: ReturnType<typeof this.piecesOf> = [];
         const read = () => {
             pieces = this.piecesOf(target);
-            return pieces.map(({ params }) => params);
+            return inContext(pieces.map(({ params }) => params));
         };
         const checked = await this.checker.check(target.uri.toString(), read, rest);
         if (checked.kind !== "checked") return checked;

@@ -2655,6 +2655,10 @@ export interface ValidateParams {
      */
     language?: string;
     /**
+     * The code of the cells before it, whose names it may use. Those of the session's cells that ran are known too.
+     */
+    context?: string[];
+    /**
      * Whose Python and packages. It is not started for it.
      */
     sessionId?: ChosenId;

@@ -94,8 +94,8 @@ struct Sessions {
                 sandbox::without_tilde(*params.sandbox->config_file, sidecar.workspace.environment));
             options.settings = co_await read_settings(sidecar.loop, std::move(file));
         }
-        options.limits = params.limits.value_or(options.limits);
-        take_profile(options, params.profile);
+        options.limits = params.limits.value_or(protocol::Limits{});
+        choose_profile(options, params.profile);
         if (client.role != protocol::Role::user) {
             options.limits = sidecar.agent_limits.limits_of(options.limits);
         }
@@ -104,17 +104,21 @@ struct Sessions {
         co_return session->info();
     }
 
-    void take_profile(session::SessionOptions& options, const std::optional<std::string>& name) const {
-        const protocol::Profile* profile = sidecar.profiles.of_session(name);
-        if (profile == nullptr) {
-            return;
+    // Where a user set one for all sessions, an agent cannot choose another.
+    void choose_profile(session::SessionOptions& options, const std::optional<std::string>& name) const {
+        const std::optional<protocol::Profile>& usual = sidecar.workspace.profile;
+        if (usual && (!name || *name == usual->name)) {
+            use_profile(options, *usual);
+        } else if (name) {
+            const protocol::Profile& profile = sidecar.profiles.find(*name);
+            if (client.role != protocol::Role::user && usual) {
+                client.refuse(fmt::format("a user has set the profile {} for all sessions", usual->name));
+            }
+            if (client.role != protocol::Role::user && !profile.domains.empty()) {
+                client.refuse(fmt::format("the profile {} opens hosts: a user can choose it", profile.name));
+            }
+            use_profile(options, profile);
         }
-        if (client.role != protocol::Role::user && !profile->domains.empty()) {
-            client.refuse(fmt::format("the profile {} opens hosts: a user can choose it", profile->name));
-        }
-        options.profile = profile->name;
-        options.domains = profile->domains;
-        fill_missing(options.limits, profile->limits.value_or(protocol::Limits{}));
     }
 
     Task<protocol::SessionListResult> list(Empty) {

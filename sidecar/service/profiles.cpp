@@ -191,9 +191,14 @@ const protocol::Profile& Profiles::find(const std::string& name) const {
     throw Error(ErrorCode::config_invalid, fmt::format("expected a profile, one of {}, found \"{}\"", names, name));
 }
 
-const protocol::Profile* Profiles::of_session(const std::optional<std::string>& name) const {
-    const std::optional<std::string>& chosen = name ? name : default_;
-    return chosen ? &find(*chosen) : nullptr;
+std::optional<protocol::Profile> Profiles::default_profile() const {
+    return default_ ? std::optional(find(*default_)) : std::nullopt;
+}
+
+void use_profile(session::SessionOptions& options, const protocol::Profile& profile) {
+    options.profile = profile.name;
+    options.domains = profile.domains;
+    fill_missing(options.limits, profile.limits.value_or(protocol::Limits{}));
 }
 
 } // namespace cellgate::service

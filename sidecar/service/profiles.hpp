@@ -3,6 +3,7 @@
 // profiles.json in cellgate's configuration directory, which no cell can see.
 
 #include "protocol/messages/kernels.hpp"
+#include "session/session_options.hpp"
 
 #include <optional>
 #include <string>
@@ -19,13 +20,16 @@ class Profiles {
     const std::vector<protocol::Profile>& all() const { return all_; }
     // Throws Error{config_invalid}, which names those that there are.
     const protocol::Profile& find(const std::string& name) const;
-    // Of a session that is made with that name, or with none: then the file's default. nullptr: no profile.
-    const protocol::Profile* of_session(const std::optional<std::string>& name) const;
+    // For sessions that name none; nothing: they have no profile.
+    std::optional<protocol::Profile> default_profile() const;
 
   private:
     std::vector<protocol::Profile> all_;
     std::optional<std::string> default_;
 };
+
+// Of a new session; limits that it has already stay.
+void use_profile(session::SessionOptions& options, const protocol::Profile& profile);
 
 // Takes the limits that `limits` lacks from `others`.
 void fill_missing(protocol::Limits& limits, const protocol::Limits& others);

@@ -163,6 +163,7 @@ Sidecar::Impl::Impl(async::Loop& loop_, SidecarOptions options)
           idle_tracker, gate,          elicitations, registry,         trusted_servers, installs,      activity,
           changes,      stats,         review,       secrets,          known_secrets,   secret_record, session_secrets,
           profiles,     session_checks} {
+    workspace.profile = profiles.default_profile();
     session_services.request_secret = std::bind_front(&Impl::secret_for_session, this);
     if (options.trace_file) {
         trace = std::make_shared<Trace>(loop.clock(), *options.trace_file,

@@ -30,6 +30,9 @@ session::SessionOptions Workspace::default_session() const {
     options.id = default_session_id;
     options.cwd = path;
     options.settings = settings;
+    if (profile) {
+        use_profile(options, *profile);
+    }
     return options;
 }
 

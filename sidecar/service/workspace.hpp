@@ -2,10 +2,12 @@
 // `Workspace` is the folder that a sidecar serves, with what its sessions have unless they ask for something else.
 
 #include "base/environment.hpp"
+#include "profiles.hpp"
 #include "service/sidecar.hpp"
 #include "session/session_options.hpp"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -18,6 +20,7 @@ struct Workspace {
     Environment environment; // of this process, without `secrets`
     Environment secrets;     // of CELLGATE_SECRET_NAME, by NAME: no program gets them by itself
     std::shared_ptr<const sandbox::Settings> settings; // for sessions that name none
+    std::optional<protocol::Profile> profile;          // the same
 
     // Absolute; a relative path is relative to the workspace. Throws Error{invalid_params}.
     std::string resolve(const std::string& relative) const;

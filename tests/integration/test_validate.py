@@ -188,13 +188,28 @@ class Profiles(WorkspaceSidecarTest):
         editor.session("free")
         self.assertEqual(editor.run("import os\nopen('ran', 'w').close()", sessionId="free").result()["status"], "ok")
 
-    def test_its_hosts_are_open_and_only_a_user_chooses_one_with_hosts(self):
-        self.write({"default": "lab", "profiles": {"lab": {"domains": ["127.0.0.9:81"]}, "closed": {"extends": "web"}}})
+    def explained(self, client, session):
+        return client.request("policy/explain", {"sessionId": session, "action": {
+            "kind": "network", "host": "127.0.0.9", "port": 81}})["effect"]
+
+    def test_a_default_is_for_every_session_and_an_agent_cannot_leave_it(self):
+        self.write({"default": "lab", "profiles": {"lab": {"extends": "minimal", "domains": ["127.0.0.9:81"],
+                                                           "limits": {"wallSeconds": 20}}}})
         editor = self.editor()
-        self.assertEqual(editor.session("s")["profile"], "lab")
-        explained = editor.request("policy/explain", {"sessionId": "s", "action": {
-            "kind": "network", "host": "127.0.0.9", "port": 81}})
-        self.assertEqual(explained["effect"], "allow", explained)
+        self.assertEqual(editor.session("s", limits={"wallSeconds": 10})["limits"], {"wallSeconds": 10})
+        self.assertEqual(self.explained(editor, "s"), "allow")
+        editor.session("web", profile="web")
+        self.assertEqual(self.explained(editor, "web"), "ask")
+        with self.assertRaisesRegex(Exception, "does not offer os"):
+            editor.request("execute", {"code": "import os"})  # in the default session
+        agent = self.agent()
+        self.assertEqual(agent.session("agent-1")["profile"], "lab")
+        with self.assertRaisesRegex(Exception, "a user has set the profile lab"):
+            agent.session("agent-2", profile="web")
+
+    def test_an_agent_chooses_a_profile_without_hosts(self):
+        self.write({"profiles": {"lab": {"domains": ["127.0.0.9:81"]}, "closed": {"extends": "web"}}})
+        self.assertEqual(self.explained(self.editor(), self.editor().session("s", profile="lab")["sessionId"]), "allow")
         agent = self.agent()
         self.assertEqual(agent.session("agent-1", profile="closed")["profile"], "closed")
         with self.assertRaisesRegex(Exception, "a user can choose it"):

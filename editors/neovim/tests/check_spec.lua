@@ -69,7 +69,10 @@ it("check: each cell is sent with its language, and its findings are at their by
   local sent = vim.tbl_map(function(message)
     return { message.params.language, message.params.code, message.params.context }
   end, fake:asked("validate"))
-  equal(sent, { { "python", "import os\n" }, { "python", "s = '😀é' + x\n", { "import os\n" } }, { "bash", "ls\n" } })
+  equal(
+    sent,
+    { { "python", "import os\n" }, { "python", "s = '😀é' + x\n", { "import os\n" } }, { "bash", "ls\n" } }
+  )
   local found = diagnostics(buffer)[1]
   equal({ found.lnum, found.col, found.end_col }, { 2, 15, 16 })
   equal({ found.source, found.code, found.message }, { "cellgate", "name", "no x" })

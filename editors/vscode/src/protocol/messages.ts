@@ -353,7 +353,7 @@ export interface SessionCreateParams {
     sandbox?: SandboxChoice;
     limits?: Limits;
     /**
-     * One of runtimes: its limits where `limits` has none, its domains, and how its code is checked. An agent may choose one without domains.
+     * One of runtimes: its limits where `limits` has none, its domains, and how its code is checked. Default: the user's, where profiles.json names one; an agent may choose one without domains unless it does.
      */
     profile?: ProfileName;
     /**

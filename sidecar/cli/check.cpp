@@ -57,7 +57,8 @@ void replace_text(const std::string& path, const std::string& text) {
 Task<void> check(CheckArguments* arguments, TerminalClient& client) {
     CheckedSource source(read_source_file(arguments->file), arguments->language);
     if (!source.has_language()) {
-        throw unknown_language(arguments->file, "Name it: cellgate check --language NAME FILE");
+        arguments->exit_code = refuse_language(arguments->file, "Name it: cellgate check --language NAME FILE");
+        co_return;
     }
     std::vector<protocol::Diagnostic> all;
     for (const CheckedPiece& piece : source.pieces()) {

@@ -225,10 +225,10 @@ int run(const RunArguments& arguments) {
     file_run.cells = std::move(source.cells);
     file_run.language = std::move(source.language);
     if (file_run.language.empty() && arguments.kernel.empty()) {
-        throw unknown_language(arguments.file,
-                               fmt::format("To run it in a kernel of your choice: cellgate run --kernel "
-                                           "NAME {}. `cellgate kernels` lists them.",
-                                           escape_unprintable(shell_word(arguments.file))));
+        return refuse_language(arguments.file,
+                               fmt::format("To run it in a kernel of your choice: cellgate run --kernel NAME {}. "
+                                           "`cellgate kernels` lists them.",
+                                           shell_word(arguments.file)));
     }
     if (!arguments.save.empty()) {
         file_run.artifacts.emplace(arguments.save, arguments.sidecar.workspace);

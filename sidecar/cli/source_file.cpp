@@ -1,6 +1,7 @@
 #include "source_file.hpp"
 
 #include "base/encoding.hpp"
+#include "base/error.hpp"
 #include "base/escape_unprintable.hpp"
 #include "base/files.hpp"
 #include "base/shell_words.hpp"
@@ -50,12 +51,12 @@ SourceFile read_source_file(const std::string& path) {
     return file;
 }
 
-Error unknown_language(const std::string& path, const std::string& hint) {
-    return Error(ErrorCode::config_invalid,
-                 fmt::format("expected a notebook (.ipynb), or a file whose ending names its language (.py, .ts, .js, "
-                             ".sh, .r, …), found {}",
-                             escape_unprintable(path)),
-                 hint);
+int refuse_language(const std::string& path, const std::string& remedy) {
+    fmt::print(stderr,
+               "cellgate: expected a notebook (.ipynb), or a file whose ending names its language (.py, .ts, .js, .sh, "
+               ".r, …), found {}\n  {}\n",
+               escape_unprintable(path), escape_unprintable(remedy));
+    return 2;
 }
 
 } // namespace cellgate::cli

@@ -1,7 +1,6 @@
 #pragma once
 // `SourceFile` is a file of code or a Jupyter notebook, as the cells that it is divided into.
 
-#include "base/error.hpp"
 #include "cells.hpp"
 
 #include <string>
@@ -19,7 +18,8 @@ struct SourceFile {
 // Throws Error{config_invalid} for a file that cannot be read, is not in UTF-8, or is no notebook.
 SourceFile read_source_file(const std::string& path);
 
-// Of a file whose language is not known: Python would read its text as its own.
-Error unknown_language(const std::string& path, const std::string& hint);
+// Says that the language of the file is not known, with what to do, and returns the exit status: Python would read its
+// text as its own.
+int refuse_language(const std::string& path, const std::string& remedy);
 
 } // namespace cellgate::cli

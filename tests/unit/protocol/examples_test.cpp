@@ -100,6 +100,7 @@ const std::set<std::string> known{
     "packages.install: a direction of reading is turned",
     "packages.install: a file of the workspace",
     "packages.install: a name that pip takes for a file",
+    "packages.install: a package of npm from elsewhere",
     "packages.install: an option of pip",
     "packages.install: code from elsewhere over a line that others can change",
     "packages.install: code from elsewhere without a word about builds",

@@ -190,10 +190,10 @@ class Profiles(WorkspaceSidecarTest):
 
     def explained(self, client, session):
         return client.request("policy/explain", {"sessionId": session, "action": {
-            "kind": "network", "host": "127.0.0.9", "port": 81}})["effect"]
+            "kind": "network", "host": "lab.example", "port": 443}})["effect"]
 
     def test_a_default_is_for_every_session_and_an_agent_cannot_leave_it(self):
-        self.write({"default": "lab", "profiles": {"lab": {"extends": "minimal", "domains": ["127.0.0.9:81"],
+        self.write({"default": "lab", "profiles": {"lab": {"extends": "minimal", "domains": ["lab.example:443"],
                                                            "limits": {"wallSeconds": 20}}}})
         editor = self.editor()
         self.assertEqual(editor.session("s", limits={"wallSeconds": 10})["limits"], {"wallSeconds": 10})
@@ -208,7 +208,7 @@ class Profiles(WorkspaceSidecarTest):
             agent.session("agent-2", profile="web")
 
     def test_an_agent_chooses_a_profile_without_hosts(self):
-        self.write({"profiles": {"lab": {"domains": ["127.0.0.9:81"]}, "closed": {"extends": "web"}}})
+        self.write({"profiles": {"lab": {"domains": ["lab.example:443"]}, "closed": {"extends": "web"}}})
         self.assertEqual(self.explained(self.editor(), self.editor().session("s", profile="lab")["sessionId"]), "allow")
         agent = self.agent()
         self.assertEqual(agent.session("agent-1", profile="closed")["profile"], "closed")

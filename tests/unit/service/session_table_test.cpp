@@ -78,7 +78,7 @@ struct Fixture {
 
     TempFolder folder;
     async::Loop loop;
-    Workspace workspace{folder.path / "workspace", process_environment(), {}, nullptr};
+    Workspace workspace{folder.path / "workspace", process_environment(), {}, nullptr, {}};
     store::Directories directories{folder.path / "state", folder.path / "config", folder.path / "runtime",
                                    folder.path / "data"};
     gate::Gate gate{loop.clock(), gate_options()};

@@ -30,6 +30,10 @@ using namespace std::chrono_literals;
 
 constexpr Duration patience = 30s;
 constexpr std::size_t max_answer_bytes = std::size_t{4} << 20;
+// An isolated Python does not look for modules beside the file that it runs.
+constexpr const char* starter = R"(import runpy, sys
+sys.path.insert(0, sys.argv[1])
+runpy.run_path(sys.argv[1] + "/check.py", run_name="__main__"))";
 
 // A language with its checkers' programs; "python" is the interpreter.
 struct Checked {
@@ -190,13 +194,7 @@ Task<std::string> CodeChecks::run(CheckRequest request) {
     };
     const store::LockedTempDir folder = co_await loop_.run_blocking(std::move(make));
     async::Command command;
-    command.argv = {python.executable,
-                    "-I",
-                    "-B",
-                    "-c",
-                    "import sys, runpy; sys.path.insert(0, sys.argv[1]); "
-                    "runpy.run_path(sys.argv[1] + '/check.py', run_name='__main__')",
-                    sandbox::build_place};
+    command.argv = {python.executable, "-I", "-B", "-c", starter, sandbox::build_place};
     command.environment["TMPDIR"] = sandbox::build_place;
     std::string answer;
     std::function<void(const std::string&)> take = [&answer](const std::string& bytes) {

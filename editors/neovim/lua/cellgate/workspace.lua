@@ -73,6 +73,9 @@ end
 ---@return string? language nil: neither says one
 function M.language(buffer, cell)
   local name = cell and cell.language or vim.bo[buffer].filetype
+  if name == "" then -- as where the detection of file types is off
+    name = vim.filetype.match({ buf = buffer }) or ""
+  end
   if name ~= "" then
     return languages[name] or name
   end

@@ -33,7 +33,8 @@ class Programs:
         self._paths = asked["programs"]
 
     def has(self, name):
-        return bool(self._paths.get(name))
+        """Whether it is there, and shown in here: what a link names outside the workspace is not."""
+        return name in self._paths and os.access(self._paths[name], os.X_OK)
 
     def write(self, name, text):
         with open(os.path.join(self.folder, name), "w", encoding="utf-8", errors="replace") as file:

@@ -133,6 +133,21 @@ class Languages(NeovimTest):
                 self.end(neovim)
 
 
+class Checks(NeovimTest):
+    def test_code_is_checked_by_command_and_on_write_and_a_fix_writes_the_missing_import(self):
+        neovim = self.neovim(self.workspace.write(
+            "plan.py", "# %%\nprint(1)\n# %%\nrows = json.loads('[1]')\nimport nowhere_at_all\n# %% [bash]\nrm -rf /\n"))
+        neovim.command("Cellgate check")
+        found = ("return table.concat(vim.tbl_map(function(each) return each.lnum .. each.code end, "
+                 "vim.diagnostic.get(0)), ' ') == '{}'")
+        neovim.wait_lua(found.format("3name.not_imported 4import.not_found 6rm.everything 6SC2114"))
+        neovim.command("4")
+        neovim.command("Cellgate fix")
+        neovim.wait_lua("return vim.api.nvim_buf_get_lines(0, 3, 4, false)[1] == 'import json'")
+        neovim.command("write")
+        neovim.wait_lua(found.format("5import.not_found 7rm.everything 7SC2114"))
+
+
 class SessionSettings(NeovimTest):
     def test_a_session_is_created_with_the_settings_and_changed_by_the_command(self):
         (self.workspace.path / "data").mkdir()

@@ -5,10 +5,10 @@
 #include "base/fingerprint.hpp"
 #include "config_inputs.hpp"
 #include "oauth_settings.hpp"
-#include "tools/program_folders.hpp"
 #include "sandbox/home.hpp"
 #include "server_errors.hpp"
 #include "srt_command.hpp"
+#include "tools/program_folders.hpp"
 #include "tools/workspace_programs.hpp"
 #include "variables.hpp"
 

@@ -297,13 +297,13 @@ def add_types(earlier, plain, asked, result):
     programs = Programs(asked)
     if not asked["types"]:
         return
-    if not programs.has("pyright"):
+    if not (programs.has("pyright") and programs.has("node")):
         result["missing"].append("pyright, for types: npm install pyright")
         return
     before = "".join(text + "\n" for text in earlier)
     programs.write("cell.py", before + plain)
     programs.write_json("pyrightconfig.json", {"include": ["cell.py"], "extraPaths": asked["paths"]})
-    printed = programs.run("pyright", "--outputjson", "--pythonpath", sys.executable, "-p", programs.folder)
+    printed = programs.run("node", programs.file_of("pyright"), "--outputjson", "--pythonpath", sys.executable, "-p", programs.folder)
     if printed is None:
         result["missing"].append("pyright, which took too long for this code")
         return

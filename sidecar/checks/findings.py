@@ -36,6 +36,10 @@ class Programs:
         """Whether it is there, and shown in here: what a link names outside the workspace is not."""
         return name in self._paths and os.access(self._paths[name], os.X_OK)
 
+    def file_of(self, name):
+        """Behind the link that npm makes."""
+        return os.path.realpath(self._paths[name])
+
     def write(self, name, text):
         with open(os.path.join(self.folder, name), "w", encoding="utf-8", errors="replace") as file:
             file.write(text)

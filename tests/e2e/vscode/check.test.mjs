@@ -15,7 +15,7 @@ scenario("code is checked by command, and a quick fix writes the missing import"
     await problem("there is no module nowhere_at_all").waitFor();
     await problem("this removes everything").waitFor();
     await editor.screenshot("check");
-    await problem("json is not imported").click();
+    await problem("json is not imported").dblclick(); // then the editor has the focus
     const fix = page.locator(".action-widget .monaco-list-row", { hasText: /import json/ });
     await editor.pressUntil("Control+.", async () => (await fix.count()) > 0, "the quick fix");
     await fix.click();

@@ -21,6 +21,7 @@ async function type(editor, title, text) {
     const input = editor.page.locator(".quick-input-widget input.input");
     await input.fill(text);
     await input.press("Enter");
+    await editor.page.locator(".quick-input-title", { hasText: title }).waitFor({ state: "hidden" });
 }
 
 scenario("a session is created with the user's settings, and changed by the command", { files, settings }, async ({ workspace, editor }) => {

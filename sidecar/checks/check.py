@@ -4,7 +4,8 @@ Reads one JSON object from stdin:
   language, code
   types      whether to look at types, too
   context    the code of earlier cells, whose names the code may use
-  modules    Python modules that the profile offers, if there is a profile
+  profile    whether there is one: what is dangerous is an error then
+  modules    Python modules that it offers; missing: all
   workspace
   packages   the folder of installed Python packages, one folder for each install
   folder     where files may be written

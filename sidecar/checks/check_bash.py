@@ -22,13 +22,17 @@ DANGERS = (
 def check(asked, result):
     programs = Programs(asked)
     path = programs.write("cell.sh", asked["code"])
+    printed = programs.run("bash", "-n", path, errors=True)
+    if printed is None:
+        result["missing"].append("bash -n, which took too long for this code")
+        return
     result["checkers"].append("bash -n")
     lines = asked["code"].split("\n")
-    failed = [SYNTAX.match(line) for line in (programs.run("bash", "-n", path, errors=True) or "").split("\n")]
+    failed = [SYNTAX.match(line) for line in printed.split("\n")]
     for each in [match for match in failed if match and not match.group(2).startswith("`")]:
         number = min(int(each.group(1)), len(lines)) - 1
         result["diagnostics"].append(finding((number, 0, number, max(1, len(lines[number]))), "error", "syntax", each.group(2)))
-    danger = "warning" if asked["modules"] is None else "error"
+    danger = "error" if asked["profile"] else "warning"
     for number, line in enumerate(lines):
         for rule, pattern, message in DANGERS:
             found = None if line.lstrip().startswith("#") else pattern.search(line)

@@ -181,6 +181,7 @@ class Modules:
     """What can be imported; nothing is."""
 
     def __init__(self, paths, offered):
+        self.lists = offered is not None  # whether a profile says which there are
         self._path = paths + sys.path
         self._offered = offered
         self._specs = {}
@@ -258,7 +259,7 @@ def add_missing_imports(tree, report, modules, names):
         if name in names.bound or name in seen or not isinstance(node.value.ctx, ast.Load):
             continue
         line = USUAL.get(name) or ("import " + name if name in USUAL_MODULES else None)
-        if line and (modules._offered is None or modules.offers(line.split()[1])):
+        if line and (modules.offers(line.split()[1])):
             seen.add(name)
             report.at(node.value, "name.not_imported", "%s is not imported" % name,
                       edits=[{"line": first, "column": 0, "endLine": first, "endColumn": 0, "newText": line + "\n"}])
@@ -272,7 +273,7 @@ def _is_preamble(node):
 def check(asked, result):
     """`asked` and `result` as in check.py."""
     code, modules = asked["code"], asked["modules"]
-    report = Report(code, modules is not None)
+    report = Report(code, asked["profile"])
     tree, plain = parse(code, report)
     earlier = [parse(each, Report(each, False)) for each in asked["context"]]
     earlier = [(each, text) for each, text in earlier if each is not None]
@@ -280,7 +281,7 @@ def check(asked, result):
     if tree is not None:
         known = Modules(asked["paths"], modules)
         names = Names([each for each, _ in earlier] + [tree])
-        Patterns(report, known, names, tree).check(tree)
+        Patterns(report, known, names, tree, asked["profile"]).check(tree)
         add_missing_imports(tree, report, known, names)
     result["diagnostics"] += report.findings
     if tree is not None and plain.strip():

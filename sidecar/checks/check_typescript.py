@@ -40,9 +40,12 @@ def check(asked, result):
     # What the workspace has beside it, a module in a file of its own finds by the same specifiers.
     programs.write_json("imports.json", {"imports": {"./": "file://" + asked["workspace"] + "/"}})
     programs.write(cell.name, cell.text + "\nexport {};\n")
-    danger = "warning" if asked["modules"] is None else "error"
+    danger = "error" if asked["profile"] else "warning"
     linted = programs.read_json(
         programs.run("deno", "lint", "--json", "--rules-tags=", "--rules-include=no-eval", cell.name))
+    if not linted:
+        result["missing"].append("deno lint, which could not read this code")
+        return
     result["checkers"].append("deno lint")
     if add_syntax_errors(linted, cell, result):
         return

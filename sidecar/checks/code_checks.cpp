@@ -76,6 +76,7 @@ struct CodeChecks::Asked {
     std::string code;
     bool types = true;
     std::vector<std::string> context;
+    bool profile = false;
     std::optional<std::vector<std::string>> modules;
     std::string workspace;
     std::string packages;
@@ -89,6 +90,7 @@ struct CodeChecks::Asked {
         visit("code", self.code);
         visit("types", self.types);
         visit("context", self.context);
+        visit("profile", self.profile);
         visit("modules", self.modules);
         visit("workspace", self.workspace);
         visit("packages", self.packages);
@@ -100,10 +102,6 @@ struct CodeChecks::Asked {
 CodeChecks::CodeChecks(async::Loop& loop, const store::Directories& directories, std::string root,
                        Environment environment)
     : loop_(loop), directories_(directories), root_(std::move(root)), environment_(std::move(environment)) {}
-
-bool CodeChecks::has_checker(const std::string& language) {
-    return find_checked(language) != nullptr;
-}
 
 Task<packages::Python> CodeChecks::find_python() const {
     jupyter::KernelRequest request;
@@ -170,6 +168,7 @@ Task<CodeChecks::Asked> CodeChecks::ask(CheckRequest request) const {
     asked.code = std::move(request.code);
     asked.types = request.types;
     asked.context = std::move(request.context);
+    asked.profile = request.has_profile;
     asked.modules = std::move(request.modules);
     asked.workspace = root_;
     co_return asked;

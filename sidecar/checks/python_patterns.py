@@ -106,11 +106,11 @@ def folded(node):
 class Patterns:
     """The rules about single nodes. One method for each kind of node."""
 
-    def __init__(self, report, modules, names, tree):
+    def __init__(self, report, modules, names, tree, restricted):
         self.report = report
         self.modules = modules
         self.names = names
-        self.restricted = modules._offered is not None
+        self.restricted = restricted
         self.formats = any(isinstance(node, ast.Attribute) and node.attr in ("format", "format_map", "vformat", "Formatter")
                            for node in ast.walk(tree))
         self.classes = {}  # variable -> class it was made from
@@ -153,7 +153,7 @@ class Patterns:
     def _import(self, node, name, binds_top):
         top = name.split(".")[0]
         missing = self.modules.missing(name)
-        if self.restricted and not self.modules.offers(name) and not (binds_top and self.modules.may_pass(name)):
+        if not self.modules.offers(name) and not (binds_top and self.modules.may_pass(name)):
             self.report.at(node, "import.not_allowed", "the profile does not offer %s" % name)
             return False
         if missing and id(node) not in self.optional:
@@ -189,9 +189,8 @@ class Patterns:
             self._pivot(node, owner, node.attr, target)
 
     def _pivot(self, node, module, name, target):
-        if not self.restricted and not (target.split(".")[0] in SYSTEM):
-            return
-        if not self.restricted or not self.modules.offers(target):
+        is_hidden = not self.modules.offers(target) if self.modules.lists else target.split(".")[0] in SYSTEM
+        if is_hidden:
             self.report.at(node, "module.pivot", "%s.%s is the module %s" % (module, name, target))
 
     def _dunder(self, node, name):

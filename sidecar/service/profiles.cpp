@@ -1,6 +1,7 @@
 #include "profiles.hpp"
 
 #include "config_file.hpp"
+#include "session/session_limits.hpp"
 
 #include <algorithm>
 #include <map>
@@ -112,9 +113,7 @@ class FileProfiles {
         }
         profile.domains = from.domains.value_or(profile.domains);
         if (from.limits) {
-            protocol::Limits limits = *from.limits;
-            fill_missing(limits, profile.limits.value_or(protocol::Limits{}));
-            profile.limits = limits;
+            profile.limits = session::with_changed(profile.limits.value_or(protocol::Limits{}), *from.limits);
         }
         profile.validation = from.validation.value_or(profile.validation);
         all_.push_back(std::move(profile));
@@ -131,22 +130,6 @@ class FileProfiles {
 };
 
 } // namespace
-
-void fill_missing(protocol::Limits& limits, const protocol::Limits& others) {
-    const auto fill = [](auto& one, const auto& other) {
-        if (!one) {
-            one = other;
-        }
-    };
-    fill(limits.memory_bytes, others.memory_bytes);
-    fill(limits.process_count, others.process_count);
-    fill(limits.cpu_cores, others.cpu_cores);
-    fill(limits.cpu_seconds, others.cpu_seconds);
-    fill(limits.open_files, others.open_files);
-    fill(limits.file_size_bytes, others.file_size_bytes);
-    fill(limits.disk_bytes, others.disk_bytes);
-    fill(limits.wall_seconds, others.wall_seconds);
-}
 
 Profiles::Profiles(const std::string& path) {
     const std::string minimal = minimal_modules;
@@ -198,7 +181,7 @@ std::optional<protocol::Profile> Profiles::default_profile() const {
 void use_profile(session::SessionOptions& options, const protocol::Profile& profile) {
     options.profile = profile.name;
     options.domains = profile.domains;
-    fill_missing(options.limits, profile.limits.value_or(protocol::Limits{}));
+    options.limits = session::with_changed(profile.limits.value_or(protocol::Limits{}), options.limits);
 }
 
 } // namespace cellgate::service

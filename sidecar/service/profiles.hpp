@@ -31,7 +31,4 @@ class Profiles {
 // Of a new session; limits that it has already stay.
 void use_profile(session::SessionOptions& options, const protocol::Profile& profile);
 
-// Takes the limits that `limits` lacks from `others`.
-void fill_missing(protocol::Limits& limits, const protocol::Limits& others);
-
 } // namespace cellgate::service

@@ -53,6 +53,7 @@ checks::CheckRequest SessionChecks::request_for(protocol::ValidateParams params)
         request.context.push_back(std::move(each));
     }
     if (profile) {
+        request.has_profile = true;
         request.modules = profiles_.find(*profile).modules;
     }
     return request;
@@ -111,6 +112,9 @@ Task<void> SessionChecks::require_allowed(std::shared_ptr<session::Session> sess
     checks::CheckRequest request = request_for(std::move(params));
     request.types = false; // they are no reason to refuse code
     const protocol::ValidateResult result = co_await checks_.check(std::move(request));
+    if (result.checkers.empty()) {
+        throw Error(ErrorCode::denied, fmt::format("the profile {} refuses code that nothing could look at", profile));
+    }
     for (const protocol::Diagnostic& each : result.diagnostics) {
         if (each.severity == protocol::Severity::error) {
             throw Error(ErrorCode::denied,

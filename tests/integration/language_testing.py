@@ -1,5 +1,7 @@
 """Sessions of other languages than Python, for tests."""
 
+import unittest
+
 from cellgate_client import REPOSITORY, SharedSidecarTest
 from workspaces import SYSTEM_PATH
 
@@ -37,3 +39,14 @@ class LanguageTest(SharedSidecarTest):
 
     def assert_state_is_kept(self, code, expected):
         self.assertEqual(self.run_ok(code).text().strip(), expected)
+
+
+class DenoTest(LanguageTest):
+    language = "typescript"
+    programs = DENO.parent
+
+    @classmethod
+    def setUpClass(cls):
+        if not DENO.exists():
+            raise unittest.SkipTest("npm's packages are not installed")
+        super().setUpClass()

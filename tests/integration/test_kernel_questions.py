@@ -4,7 +4,7 @@ import unittest
 
 from cellgate_client import SharedSidecarTest
 from executions import RpcError
-from language_testing import DENO, LanguageTest
+from language_testing import DenoTest, LanguageTest
 
 
 class Questions(SharedSidecarTest):
@@ -160,16 +160,7 @@ class OtherLanguageTest(LanguageTest):
         self.assertEqual({each["executionId"] for each in outputs}, {after.id})
 
 
-class Typescript(OtherLanguageTest):
-    language = "typescript"
-    programs = DENO.parent
-
-    @classmethod
-    def setUpClass(cls):
-        if not DENO.exists():
-            raise unittest.SkipTest("npm's packages are not installed")
-        super().setUpClass()
-
+class Typescript(DenoTest, OtherLanguageTest):
     def test_what_cells_declared_is_listed(self):
         self.assertEqual(self.variables(), {})
         self.run_ok("let count = 3; const text = 'two\\nlines'; var days = Array.from({length: 100}, (_, i) => i);\n"

@@ -8,7 +8,7 @@ import unittest
 import own_network
 from api_server import ApiServer
 from cli_testing import CliTest
-from language_testing import DENO, LanguageTest
+from language_testing import DENO, DenoTest
 from network_testing import NODE
 from request_testing import HOST
 from workspaces import SYSTEM_PATH
@@ -16,18 +16,7 @@ from workspaces import SYSTEM_PATH
 FIRST_PORT = 31281
 
 
-class TypescriptTest(LanguageTest):
-    language = "typescript"
-    programs = DENO.parent
-
-    @classmethod
-    def setUpClass(cls):
-        if not DENO.exists():
-            raise unittest.SkipTest("npm's packages are not installed")
-        super().setUpClass()
-
-
-class Tools(TypescriptTest):
+class Tools(DenoTest):
     """With the wrappers of the built-in server."""
 
     def setUp(self):
@@ -73,7 +62,7 @@ class Tools(TypescriptTest):
         self.assertEqual(execution.text(), "é\n 0\n")
 
 
-class Cells(TypescriptTest):
+class Cells(DenoTest):
     def test_the_kernel_is_listed_and_says_what_it_is(self):
         [listed] = [k for k in self.cellgate.request("kernel/list")["kernels"] if k["name"] == "deno"]
         self.assertEqual((listed["language"], listed["source"], listed["interpreter"]),
@@ -155,7 +144,7 @@ class Cells(TypescriptTest):
         self.assertEqual(out.text().strip(), str(os.getuid()))
 
 
-class Ports(TypescriptTest):
+class Ports(DenoTest):
     def test_the_kernels_ports_are_in_its_own_network_only(self):
         code = (f"const c = await Deno.connect({{hostname: '127.0.0.1', port: {FIRST_PORT}}});"
                 "c.close(); console.log('connected')")
@@ -185,7 +174,7 @@ class Ports(TypescriptTest):
         self.assertIn("default sandbox", error.hint)
 
 
-class Ends(TypescriptTest):
+class Ends(DenoTest):
     def test_an_interrupt_ends_a_loop_and_keeps_the_state(self):
         self.run_ok("const kept = 'kept'")
         execution = self.execute("console.log('in'); while (true) {}").wait_for_text("in")
@@ -219,7 +208,7 @@ class Ends(TypescriptTest):
         self.assertEqual(self.run_ok("console.log(1)").text(), "1\n")
 
 
-class Requests(TypescriptTest):
+class Requests(DenoTest):
     """Deno's own client reaches a host whose requests are judged one by one: it trusts the authority by DENO_CERT."""
 
     @classmethod

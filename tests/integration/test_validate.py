@@ -210,6 +210,9 @@ class Profiles(WorkspaceSidecarTest):
     def test_an_agent_chooses_a_profile_without_hosts(self):
         self.write({"profiles": {"lab": {"domains": ["lab.example:443"]}, "closed": {"extends": "web"}}})
         self.assertEqual(self.explained(self.editor(), self.editor().session("s", profile="lab")["sessionId"]), "allow")
+        danger = {"code": "import os\n().__class__.__base__.__subclasses__()", "profile": "lab"}  # which offers all modules
+        found = self.editor().request("validate", danger)["diagnostics"]
+        self.assertEqual({(each["rule"], each["severity"]) for each in found}, {("attr.dunder", "error")})
         agent = self.agent()
         self.assertEqual(agent.session("agent-1", profile="closed")["profile"], "closed")
         with self.assertRaisesRegex(Exception, "a user can choose it"):

@@ -80,22 +80,10 @@ local function tags()
 end
 
 local function server_names()
-  local names, done = {}, false
-  local there = session.all[workspace.root(current_buffer())]
-  -- Completion starts nothing.
-  if not there or there.connection.state ~= "ready" then
-    return names
-  end
-  there:request("toolServers/list", {}, function(problem, result)
-    for _, server in ipairs(problem and {} or result.servers) do
-      names[#names + 1] = server.name
-    end
-    done = true
-  end)
-  vim.wait(300, function()
-    return done
-  end)
-  return names
+  local answer = session.answer_at_once(workspace.root(current_buffer()), "toolServers/list")
+  return vim.tbl_map(function(server)
+    return server.name
+  end, answer and answer.servers or {})
 end
 
 -- What the kernel knows of the word at the cursor.

@@ -239,4 +239,22 @@ Session["on $/progress"] = function(_, params)
   notify.show(value.message or value.title or "done")
 end
 
+--- What a list method answers, for completion: that starts nothing, and waits 0.3 s at most.
+---@param root string
+---@param method string
+---@return table? answer nil: no sidecar runs, or it has not answered
+function M.answer_at_once(root, method)
+  local there, answer, done = M.all[root], nil, false
+  if not there or there.connection.state ~= "ready" then
+    return nil
+  end
+  there:request(method, {}, function(problem, result)
+    answer, done = not problem and result or nil, true
+  end)
+  vim.wait(300, function()
+    return done
+  end)
+  return answer
+end
+
 return M

@@ -26,25 +26,14 @@ function M.act(root, from, arguments)
   session.of(root):request("session/transfer", params, told)
 end
 
---- The sessions that there are. Completion starts nothing.
+--- The sessions that there are, for completion.
 ---@param root string
 ---@return string[]
 function M.targets(root)
-  local names, done = {}, false
-  local there = session.all[root]
-  if not there or there.connection.state ~= "ready" then
-    return names
-  end
-  there:request("session/list", {}, function(problem, result)
-    for _, each in ipairs(problem and {} or result.sessions) do
-      names[#names + 1] = each.sessionId
-    end
-    done = true
-  end)
-  vim.wait(300, function()
-    return done
-  end)
-  return names
+  local answer = session.answer_at_once(root, "session/list")
+  return vim.tbl_map(function(each)
+    return each.sessionId
+  end, answer and answer.sessions or {})
 end
 
 return M

@@ -73,8 +73,8 @@ end
 ---@return string? language nil: neither says one
 function M.language(buffer, cell)
   local name = cell and cell.language or vim.bo[buffer].filetype
-  if name == "" then -- as where the detection of file types is off
-    name = vim.filetype.match({ buf = buffer }) or ""
+  if name == "" then -- as where the detection of file types is off; what the text looks like is no word for it
+    name = vim.filetype.match({ filename = vim.api.nvim_buf_get_name(buffer) }) or ""
   end
   if name ~= "" then
     return languages[name] or name

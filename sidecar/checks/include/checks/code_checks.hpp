@@ -20,7 +20,8 @@ struct CheckRequest {
     std::string language; // as kernelspecs spell it
     std::string code;
     std::vector<std::string> context;                // the code of earlier cells, whose names it may use
-    std::optional<std::vector<std::string>> modules; // that a profile offers; nothing: no profile
+    bool has_profile = false;                        // then what is dangerous is an error
+    std::optional<std::vector<std::string>> modules; // that the profile offers; nothing: all
     std::optional<packages::Python> python;          // the session's; nothing: the one that a new session would get
     bool types = true;                               // also look at types, which takes a second
 };
@@ -33,8 +34,6 @@ class CodeChecks {
     // Throws Error{unsupported} for a language that has no checker, Error{kernel_not_found} without a Python,
     // Error{sandbox_unavailable}, Error{limit_exceeded} when it takes over half a minute.
     Task<protocol::ValidateResult> check(CheckRequest request);
-
-    static bool has_checker(const std::string& language);
 
   private:
     struct Asked;

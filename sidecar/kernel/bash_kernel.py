@@ -23,6 +23,7 @@ import subprocess
 import sys
 import termios
 import threading
+import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import bash_variables  # noqa: E402
@@ -37,6 +38,7 @@ with speedups.starting(), speedups.importing():
 CHUNK = 1 << 16
 EXIT_DELAY = 0.2  # seconds
 LOOK = 0.1  # seconds between two looks at whether bash still runs
+LATER_LOOKS = (0.01, 0.02, 0.05, 0.1, 0.3, 1)  # seconds between looks at what an interrupt has ended
 EMPTY, REPORTS, ANSWERS = 200, 201, 202  # bash's descriptors beside stdio
 # Runs in bash before the first cell.
 PREPARE = """
@@ -155,8 +157,28 @@ class Bash:
     def has_ended(self):
         return self._process.poll() is not None
 
-    def interrupt(self):
+    def interrupt(self, is_running):
+        """Ends what runs. A program that bash is about to start takes bash's own handler of SIGINT with it until then, and
+        an interrupt at that moment is lost: what has become a program since is sent its own, while `is_running()`."""
+        sent = self._programs()
         self._signal(signal.SIGINT)
+        for delay in LATER_LOOKS:
+            time.sleep(delay)
+            if not is_running():
+                return
+            for pid, program in self._programs().items() - sent.items():
+                sent[pid] = program
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGINT)
+
+    def _programs(self):
+        """What bash's processes run, by pid."""
+        found = {}
+        for entry in filter(str.isdigit, os.listdir("/proc")):
+            with contextlib.suppress(OSError):
+                if os.getpgid(int(entry)) == self._process.pid:
+                    found[int(entry)] = os.readlink("/proc/%s/exe" % entry)
+        return found
 
     def kill(self):
         self._signal(signal.SIGKILL)
@@ -246,7 +268,7 @@ class BashKernel(Kernel):
         self.language_info = dict(self.language_info, version=version.stdout.decode().strip())
         self._bash = Bash(self._print)
         self._quiet = False
-        self._runs = False
+        self._running = None  # an object of the running execution's own
         self._interrupted = False
         self._variables = bash_variables.Variables(self._bash)
         speedups.attach(self)
@@ -261,11 +283,11 @@ class BashKernel(Kernel):
             return self._evaluate(user_expressions)
         self._quiet = silent
         self._interrupted = False
-        self._runs = True
+        self._running = object()
         try:
             status, line = self._bash.run(code, self._ask)
         finally:
-            self._runs = False
+            self._running = None
         reply = {"execution_count": self.execution_count, "payload": [], "user_expressions": {}}
         if self._bash.has_ended:
             reply["payload"].append({"source": "ask_exit", "keepkernel": False})
@@ -316,9 +338,13 @@ class BashKernel(Kernel):
 
     async def interrupt_request(self, stream, ident, parent):
         """On the thread of the control channel: the other one waits for bash."""
-        if self._runs:
+        running = self._running
+        if running:
             self._interrupted = True
-            self._bash.interrupt()
+            interrupt = threading.Thread(
+                target=self._bash.interrupt, args=(lambda: self._running is running,), daemon=True
+            )
+            interrupt.start()
         self.session.send(stream, "interrupt_reply", {"status": "ok"}, parent, ident=ident)
 
     def do_complete(self, code, cursor_pos):

@@ -152,6 +152,12 @@ class Ends(BashTest):
                 self.assertEqual(execution.text(), "in\n")
                 self.assertEqual(self.run_ok("echo $kept").text(), "yes\n")
 
+    def test_an_interrupt_reaches_a_program_that_bash_is_about_to_start(self):
+        for _ in range(30):  # a lost one shows in about one of ten
+            execution = self.execute("echo in; sleep 1000").wait_for_text("in")
+            self.interrupt()
+            self.assertEqual(execution.result()["status"], "error")
+
     def test_a_timeout_ends_what_runs_and_bash_goes_on(self):
         self.run_ok("kept=yes")
         self.assertEqual(self.execute("sleep 1000", timeoutSeconds=1).result()["status"], "timeout")

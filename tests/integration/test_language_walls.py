@@ -1,9 +1,10 @@
 """The sandbox's walls from TypeScript and bash. Each attempt has its control: the same code outside the sandbox gets through."""
 
+import contextlib
 import os
+import signal
 import socket
 import subprocess
-import threading
 import unittest
 
 from cellgate_client import SharedSidecarTest
@@ -55,31 +56,33 @@ class Outside:
 
     def __init__(self, workspace):
         self.workspace = workspace
-        self.connections = []
-        self.port = self._listen(socket.AF_INET, ("127.0.0.1", 0)).getsockname()[1]
-        self._listen(socket.AF_UNIX, f"{workspace.base}/outside.sock")
+        self.listeners = [self._listen(socket.AF_INET, ("127.0.0.1", 0)),
+                          self._listen(socket.AF_UNIX, f"{workspace.base}/outside.sock")]
+        self.port = self.listeners[0].getsockname()[1]
 
-    def _listen(self, family, address):
+    @staticmethod
+    def _listen(family, address):
         listener = socket.socket(family)
         listener.bind(address)
         listener.listen()
-
-        def accept():
-            while True:
-                try:
-                    connection, _ = listener.accept()
-                except OSError:
-                    return
-                self.connections.append(family)
-                connection.close()
-        threading.Thread(target=accept, daemon=True).start()
+        listener.setblocking(False)
         return listener
+
+    def _accept(self):
+        """Whether something has connected, though it may have ended since."""
+        connected = False
+        for listener in self.listeners:
+            with contextlib.suppress(BlockingIOError):
+                while True:
+                    listener.accept()[0].close()
+                    connected = True
+        return connected
 
     def fresh(self):
         """Before an attempt."""
         for path in (self.workspace.base / "written", self.workspace.path / ".git/hooks/post-commit"):
             path.unlink(missing_ok=True)
-        self.connections.clear()
+        self._accept()
         self.process = subprocess.Popen(["sleep", "600"], env={"OUTSIDE": "token"})
         self.places = {"home": self.workspace.home, "base": self.workspace.base, "port": self.port, "pid": self.process.pid}
 
@@ -89,12 +92,9 @@ class Outside:
                                                                  "through: token")) else []
         found += [path.name for path in (self.workspace.base / "written", self.workspace.path / ".git/hooks/post-commit")
                   if path.exists()]
-        found += ["connected"] if self.connections else []
-        if self.process.poll() is None:
-            self.process.kill()
-        else:
-            found.append("ended a process")
-        self.process.wait()
+        found += ["connected"] if self._accept() else []
+        self.process.terminate()
+        found += ["ended a process"] if self.process.wait() == -signal.SIGKILL else []  # the attempt's, which came first
         return found
 
 

@@ -3,6 +3,8 @@
 #include "base/sync.hpp"
 #include "tools.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace cellgate::agent {
@@ -29,8 +31,8 @@ Environment kernel_environment(const Environment& environment) {
 
 std::vector<mcp::Tool> all_tools(SidecarClient& sidecar, const UserLimits& limits) {
     std::vector<mcp::Tool> all = execution_tools(sidecar, limits);
-    for (mcp::Tool& tool : catalogue_tools(sidecar)) {
-        all.push_back(std::move(tool));
+    for (std::vector<mcp::Tool> family : {session_tools(sidecar), check_tools(sidecar), catalogue_tools(sidecar)}) {
+        std::move(family.begin(), family.end(), std::back_inserter(all));
     }
     all.push_back(install_tool(sidecar));
     return all;

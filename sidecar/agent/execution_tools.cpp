@@ -1,4 +1,4 @@
-// Running code for an agent: execute, execute_ipython_cell (as ipybox has it), reset, interrupt, read_output.
+// Running code for an agent: execute, execute_ipython_cell (as ipybox has it), read_output.
 
 #include "base/json_codec.hpp"
 #include "output_page.hpp"
@@ -29,6 +29,7 @@ constexpr std::string_view loss_notice = "[The kernel was restarted before this,
 struct ExecuteArguments {
     static constexpr bool closed = true;
     std::string code;
+    std::optional<std::string> language;
     std::optional<double> timeout;
     std::optional<std::int64_t> max_output_chars;
     std::optional<std::string> session;
@@ -36,6 +37,7 @@ struct ExecuteArguments {
     template <class Self, class Visit>
     static void fields(Self& self, Visit& visit) {
         visit("code", self.code);
+        visit("language", self.language);
         visit("timeout", self.timeout);
         visit("max_output_chars", self.max_output_chars);
         visit("session", self.session);
@@ -53,21 +55,6 @@ struct CellArguments {
         visit("code", self.code);
         visit("timeout", self.timeout);
         visit("max_output_chars", self.max_output_chars);
-    }
-};
-
-struct NoArguments {
-    static constexpr bool closed = true;
-    template <class Self, class Visit>
-    static void fields(Self&, Visit&) {}
-};
-
-struct InterruptArguments {
-    static constexpr bool closed = true;
-    std::optional<std::string> session;
-    template <class Self, class Visit>
-    static void fields(Self& self, Visit& visit) {
-        visit("session", self.session);
     }
 };
 
@@ -194,13 +181,6 @@ struct ExecutionTools {
         return plain_text(json_member_text(output.text(), "text").value_or(""));
     }
 
-    Task<std::string> session_for(std::optional<std::string> named, std::shared_ptr<ToolCall> call) {
-        if (named) {
-            co_return std::move(*named);
-        }
-        co_return co_await sidecar.own_session(std::move(call));
-    }
-
     Task<ExecuteResult> run(std::string code, double timeout, std::string session, std::shared_ptr<ToolCall> call) {
         protocol::ExecuteParams params;
         params.code = std::move(code);
@@ -213,10 +193,15 @@ struct ExecutionTools {
     Task<CallToolResult> execute(ExecuteArguments arguments, std::shared_ptr<ToolCall> call) {
         const std::size_t characters = characters_of(arguments.max_output_chars, default_output_characters);
         const double timeout = limits.timeout_of(arguments.timeout, default_seconds);
-        const std::string session = co_await session_for(arguments.session, call);
+        std::string session;
+        if (arguments.session) {
+            session = std::move(*arguments.session);
+        } else {
+            session = co_await sidecar.own_session(std::move(arguments.language), call);
+        }
         const ExecuteResult result = co_await run(std::move(arguments.code), timeout, session, call);
         OutputPage page = co_await read_output_page(&sidecar, call, result.execution_id, std::nullopt, characters);
-        if (!arguments.session && sidecar.take_loss()) {
+        if (sidecar.take_loss(session)) {
             page.content.add_text(loss_notice);
         }
         const std::string notice =
@@ -236,31 +221,16 @@ struct ExecutionTools {
         constexpr double ipybox_seconds = 120;
         const std::size_t characters = characters_of(arguments.max_output_chars, ipybox_characters);
         const double timeout = limits.timeout_of(arguments.timeout, ipybox_seconds);
-        std::string session = co_await sidecar.own_session(call);
-        const ExecuteResult result = co_await run(std::move(arguments.code), timeout, std::move(session), call);
+        const std::string session = co_await sidecar.own_session(std::nullopt, call);
+        const ExecuteResult result = co_await run(std::move(arguments.code), timeout, session, call);
         OutputPage page = co_await read_output_page(&sidecar, call, result.execution_id, std::nullopt, characters);
-        if (sidecar.take_loss()) {
+        if (sidecar.take_loss(session)) {
             page.content.add_text(loss_notice);
         }
         const std::string notice = page.cut ? fmt::format("\n\n[Output truncated: exceeded {} character limit]\n[{}]",
                                                           characters, rest_of(result.execution_id, page))
                                             : std::string();
         co_return result_of(page, result, notice);
-    }
-
-    Task<CallToolResult> reset(NoArguments, std::shared_ptr<ToolCall> call) {
-        protocol::SessionRestartParams params;
-        params.session_id = co_await sidecar.own_session(call);
-        co_await sidecar.call_with_approval<protocol::SessionRestart>(std::move(params), std::move(call));
-        sidecar.take_loss(); // this result reports it
-        co_return mcp::text_result("The kernel was restarted: variables and imports are gone.");
-    }
-
-    Task<CallToolResult> interrupt(InterruptArguments arguments, std::shared_ptr<ToolCall> call) {
-        protocol::SessionParams params;
-        params.session_id = co_await session_for(std::move(arguments.session), call);
-        co_await sidecar.call<protocol::SessionInterrupt>(std::move(params), std::move(call));
-        co_return mcp::text_result("What ran was interrupted; variables are kept.");
     }
 
     Task<CallToolResult> read(ReadArguments arguments, std::shared_ptr<ToolCall> call) {
@@ -281,10 +251,11 @@ struct ExecutionTools {
 };
 
 constexpr std::string_view execute_input = R"({"type":"object","properties":{
-"code":{"type":"string","description":"Python code, or that of the kernel's language. Top-level await works; the last expression's value is part of the output."},
+"code":{"type":"string","description":"Python code, or that of `language`. Top-level await works; the last expression's value is part of the output."},
+"language":{"type":"string","description":"python (default), typescript, javascript, bash, R, or another of runtimes. Each has a kernel of its own; transfer copies a variable to another one."},
 "timeout":{"type":"number","exclusiveMinimum":0,"description":"Seconds after which the code is interrupted. Time spent waiting for a user does not count. Default: 30; at most 300, unless the user set otherwise."},
 "max_output_chars":{"type":"integer","minimum":1,"description":"How much text of the output the result holds at most; the rest is read with read_output. Default: 20000."},
-"session":{"type":"string","description":"Run in this session instead of your own one: \"default\" is the one that the user's editor uses."},
+"session":{"type":"string","description":"Run in this session instead of your own one of the language: one of create_session, or \"default\", which the user's editor uses."},
 "details":{"type":"boolean","description":"Add a last text, JSON: execution_id, session, status, durations, and the layers of isolation."}},
 "required":["code"],"additionalProperties":false})";
 
@@ -293,11 +264,6 @@ constexpr std::string_view cell_input = R"({"type":"object","properties":{
 "timeout":{"type":"number","exclusiveMinimum":0,"default":120,"description":"Seconds after which the code is interrupted."},
 "max_output_chars":{"type":"integer","minimum":1,"default":5000,"description":"How much text of the output the result holds at most."}},
 "required":["code"],"additionalProperties":false})";
-
-constexpr std::string_view nothing_input = R"({"type":"object","properties":{},"additionalProperties":false})";
-
-constexpr std::string_view interrupt_input = R"({"type":"object","properties":{
-"session":{"type":"string","description":"Default: your own session."}},"additionalProperties":false})";
 
 constexpr std::string_view read_input = R"({"type":"object","properties":{
 "execution_id":{"type":"string","description":"Of the result of execute."},
@@ -329,19 +295,6 @@ std::vector<mcp::Tool> execution_tools(SidecarClient& sidecar, const UserLimits&
                   cell_input),
         [tools](CellArguments arguments, std::shared_ptr<ToolCall> call) {
             return tools->execute_cell(std::move(arguments), std::move(call));
-        }));
-    all.push_back(mcp::typed_tool<NoArguments>(
-        tool_spec("reset",
-                  "Restarts your kernel: variables and imports are gone. Needed after wrappers of a server "
-                  "that was imported already were generated again.",
-                  nothing_input),
-        [tools](NoArguments arguments, std::shared_ptr<ToolCall> call) {
-            return tools->reset(arguments, std::move(call));
-        }));
-    all.push_back(mcp::typed_tool<InterruptArguments>(
-        tool_spec("interrupt", "Interrupts the code that you run now; variables are kept.", interrupt_input),
-        [tools](InterruptArguments arguments, std::shared_ptr<ToolCall> call) {
-            return tools->interrupt(std::move(arguments), std::move(call));
         }));
     all.push_back(mcp::typed_tool<ReadArguments>(
         tool_spec("read_output", "Reads the output of an execution, also while it runs: what a result left out.",

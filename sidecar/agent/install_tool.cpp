@@ -45,7 +45,7 @@ struct InstallTool {
 
     Task<protocol::CallToolResult> install(InstallArguments arguments, std::shared_ptr<ToolCall> call) {
         protocol::PackagesInstallParams params;
-        params.session_id = co_await sidecar.own_session(call);
+        params.session_id = co_await sidecar.own_session(std::nullopt, call);
         params.packages.push_back(std::move(arguments.package_name));
         SidecarClient::OnLine on_line = [call](const std::string& line) { call->report(plain_text(line)); };
         const protocol::PackagesInstallResult result =

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <unistd.h>
 
 namespace cellgate::agent {
@@ -12,6 +14,21 @@ namespace cellgate::agent {
 namespace {
 
 constexpr std::size_t max_name_bytes = 200; // the sidecar shows fewer
+
+constexpr std::string_view usual_language = "python";
+
+std::string lowered(std::string text) {
+    std::transform(text.begin(), text.end(), text.begin(), [](unsigned char byte) { return std::tolower(byte); });
+    return text;
+}
+
+// As a part of a session's id.
+std::string in_an_id(std::string language) {
+    constexpr std::size_t max_bytes = 40;
+    const auto is_plain = [](unsigned char byte) { return byte < 0x80 && std::isalnum(byte) != 0; };
+    std::replace_if(language.begin(), language.end(), std::not_fn(is_plain), '_');
+    return language.substr(0, max_bytes);
+}
 
 protocol::ApprovalElicitResult answer_of(mcp::Consent consent) {
     protocol::ApprovalElicitResult answer;
@@ -39,7 +56,7 @@ protocol::ApprovalElicitResult answer_of(mcp::Consent consent) {
 
 SidecarClient::SidecarClient(Clock& clock, Connect connect, std::map<std::string, std::string> environment)
     : clock_(clock), connect_(std::move(connect)), environment_(std::move(environment)),
-      session_id_("agent-" + random_id().substr(0, 12)) {}
+      id_("agent-" + random_id().substr(0, 12)) {}
 
 Task<std::shared_ptr<protocol::Peer>> SidecarClient::connected(std::shared_ptr<mcp::ToolCall> on_behalf) {
     if (!first_call_) {
@@ -83,7 +100,9 @@ Task<std::shared_ptr<protocol::Peer>> SidecarClient::connect() {
     peer->on_request<protocol::ApprovalElicit>(
         [this](protocol::ApprovalElicitParams asked) { return elicit(std::move(asked)); });
     tasks_.spawn(serve(peer));
-    has_session_ = false;
+    for (auto& [language, session] : own_) {
+        session.is_there = false;
+    }
     protocol::InitializeParams params;
     const std::string& name = first_call_->client().name;
     params.client_info.name = name.empty() ? "an MCP client" : name.substr(0, max_name_bytes);
@@ -126,34 +145,63 @@ Task<protocol::ApprovalElicitResult> SidecarClient::elicit(protocol::ApprovalEli
     co_return answer_of(consent);
 }
 
-Task<std::string> SidecarClient::own_session(std::shared_ptr<mcp::ToolCall> on_behalf) {
+Task<std::string> SidecarClient::own_session(std::optional<std::string> language,
+                                             std::shared_ptr<mcp::ToolCall> on_behalf) {
     co_await connected(on_behalf);
-    if (has_session_) {
-        co_return session_id_;
+    const std::string name = lowered(language.value_or(std::string(usual_language)));
+    OwnSession& session = own_[name];
+    if (session.is_there) {
+        co_return session.id;
     }
-    // Its start may need an approval: the kernel can be the workspace's own.
-    const Mutex::Lock turn = co_await asking_turn_.lock();
-    asking_ = on_behalf;
-    const ScopeExit asked([this] { asking_ = nullptr; });
-    if (!has_session_) { // unless the previous turn created it
+    const Mutex::Lock turn = co_await creating_.lock();
+    if (!session.is_there) { // unless the previous turn created it
         protocol::SessionCreateParams params;
-        params.session_id = session_id_;
-        params.env = environment_;
-        CallStatus status = status_of_request;
-        std::shared_ptr<mcp::ToolCall> reporter = on_behalf;
-        Task<protocol::SessionInfo> created = call<protocol::SessionCreate>(std::move(params), std::move(on_behalf));
+        if (name == usual_language) {
+            session.id = id_;
+        } else {
+            session.id = fmt::format("{}-{}", id_, in_an_id(name));
+            params.language = std::move(language);
+        }
+        params.session_id = session.id;
         try {
-            co_await keep_alive(clock_, std::move(reporter), std::move(status), std::move(created));
+            co_await create_session(std::move(params), std::move(on_behalf));
         } catch (const protocol::RemoteError& error) {
             // The session of a lost connection has not ended yet.
             if (error.code != ErrorCode::session_exists) {
                 throw;
             }
         }
-        has_session_ = true;
-        lost_ = std::exchange(had_session_, true);
+        session.is_there = true;
+        session.lost = std::exchange(session.was_there, true);
     }
-    co_return session_id_;
+    co_return session.id;
+}
+
+Task<protocol::SessionInfo> SidecarClient::create_session(protocol::SessionCreateParams params,
+                                                          std::shared_ptr<mcp::ToolCall> on_behalf) {
+    if (!params.session_id) {
+        params.session_id = fmt::format("{}-{}", id_, ++created_);
+    }
+    params.env = environment_;
+    // Its start may need an approval: the kernel can be the workspace's own.
+    co_return co_await call_with_approval<protocol::SessionCreate>(std::move(params), std::move(on_behalf));
+}
+
+bool SidecarClient::take_loss(const std::string& session) {
+    for (auto& [language, own] : own_) {
+        if (own.id == session) {
+            return std::exchange(own.lost, false);
+        }
+    }
+    return false;
+}
+
+void SidecarClient::forget_session(const std::string& session) {
+    for (auto& [language, own] : own_) {
+        if (own.id == session) {
+            own.is_there = own.was_there = false;
+        }
+    }
 }
 
 Task<protocol::PackagesInstallResult> SidecarClient::install(protocol::PackagesInstallParams params,

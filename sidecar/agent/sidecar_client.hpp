@@ -1,8 +1,8 @@
 #pragma once
 // `SidecarClient` is the connection of `cellgate mcp` to the sidecar: one client of role agent, which connects at its
-// first use and again after the connection was lost. It runs code in a session of its own, which ends with the
-// connection. If no user is attached, an approval is shown to the MCP client's user, as an elicitation of the tool call
-// that the action belongs to. Owned by the command, which awaits close().
+// first use and again after the connection was lost. It runs code in sessions of its own, one for each language, which
+// end with the connection. If no user is attached, an approval is shown to the MCP client's user, as an elicitation of
+// the tool call that the action belongs to. Owned by the command, which awaits close().
 
 #include "base/byte_stream.hpp"
 #include "base/clock.hpp"
@@ -59,16 +59,27 @@ class SidecarClient {
     // Runs code. `on_output` receives the output while it runs.
     Task<protocol::ExecuteResult> execute(protocol::ExecuteParams params, std::shared_ptr<mcp::ToolCall> on_behalf,
                                           OnOutput on_output);
-    // The id of the agent's own session, which is created if necessary.
-    Task<std::string> own_session(std::shared_ptr<mcp::ToolCall> on_behalf);
+    // The id of the agent's own session of a language, which is created if necessary.
+    Task<std::string> own_session(std::optional<std::string> language, std::shared_ptr<mcp::ToolCall> on_behalf);
+    // Creates another session; the environment and, where it has none, the id are ours.
+    Task<protocol::SessionInfo> create_session(protocol::SessionCreateParams params,
+                                               std::shared_ptr<mcp::ToolCall> on_behalf);
     // Whether that session was lost and recreated since the last call: the connection, or the sidecar, had ended.
-    bool take_loss() { return std::exchange(lost_, false); }
+    bool take_loss(const std::string& session);
+    // The session was closed.
+    void forget_session(const std::string& session);
 
     Clock& clock() { return clock_; }
     // Must be awaited.
     Task<void> close();
 
   private:
+    struct OwnSession {
+        std::string id;
+        bool is_there = false;
+        bool was_there = false;
+        bool lost = false;
+    };
     struct Running {
         std::shared_ptr<mcp::ToolCall> call;
         OnOutput on_output;
@@ -95,10 +106,10 @@ class SidecarClient {
     std::shared_ptr<mcp::ToolCall> first_call_;
     std::shared_ptr<protocol::Peer> peer_;
     Mutex connecting_;
-    std::string session_id_;
-    bool has_session_ = false;
-    bool had_session_ = false;
-    bool lost_ = false;
+    Mutex creating_;
+    const std::string id_;
+    std::map<std::string, OwnSession> own_;    // by language
+    int created_ = 0;                          // other sessions
     std::map<std::string, Running> running_;   // by the execution's id
     std::map<std::string, OnLine> installing_; // by the token of the progress, as JSON
     std::shared_ptr<mcp::ToolCall> asking_;    // whose user is asked about an approval outside of an execution

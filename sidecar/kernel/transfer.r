@@ -2,6 +2,8 @@
 # its answer to a new file, as JSON, and returns nothing. As transfer.py.
 local({
   max_depth <- 200
+  max_variables <- 500
+  max_text <- 200
   max_exact <- 2^53
 
   write_text <- function(path, text) {
@@ -133,5 +135,50 @@ local({
     }, error = function(error) object("problem", string(paste("R cannot read it:", conditionMessage(error)))))
     write_text(path, answer)
   }
-  list(export_variable = export_variable, import_variable = import_variable)
+
+  # Runs no code of the values: no method of their classes, no active binding.
+  class_of <- function(value) {
+    if (is.function(value)) "function" else class(value)[1]
+  }
+  size_of <- function(value) {
+    if (is.environment(value) || is.function(value) || is.language(value) || isS4(value)) return(NULL)
+    length(unclass(value))
+  }
+  described <- function(value) {
+    if (is.function(value)) return(sub(" *$", "", sub("^function *", "function", deparse(args(value), nlines = 1))))
+    if (is.environment(value) || isS4(value)) return(paste0("<", class_of(value), ">"))
+    if (is.language(value)) return(paste(deparse(value, nlines = 1)))
+    if (inherits(value, "data.frame")) {
+      return(paste(.row_names_info(value, 2L), "rows,", length(unclass(value)), "columns"))
+    }
+    plain <- unclass(value)
+    if (is.list(plain)) {
+      plain <- plain[seq_len(min(length(plain), 20))]
+      shown <- vapply(plain, class_of, "")
+      named <- names(plain) != ""
+      shown[named] <- names(plain)[named]
+      return(paste0("list(", paste(shown, collapse = ", "), ")"))
+    }
+    if (!is.atomic(plain)) return(paste0("<", class_of(value), ">"))
+    plain <- plain[seq_len(min(length(plain), 50))]
+    if (is.character(plain)) plain <- ifelse(validUTF8(plain), substr(plain, 1, max_text), "<not UTF-8>")
+    paste(deparse(as.vector(plain), width.cutoff = 500L), collapse = "")
+  }
+  variable <- function(name) {
+    if (bindingIsActive(as.name(name), globalenv())) {
+      return(object(c("name", "type", "value"), c(string(name), string("active binding"), string(""))))
+    }
+    value <- get(name, envir = globalenv())
+    size <- size_of(value)
+    object(c("name", "type", "value", if (!is.null(size)) "size"),
+           c(string(name), string(class_of(value)), string(substr(described(value), 1, max_text)), if (!is.null(size)) string(paste(size))))
+  }
+  variables <- function(path) {
+    names <- ls(globalenv())
+    shown <- names[seq_len(min(length(names), max_variables))]
+    made <- vapply(shown, variable, "")
+    write_text(path, object(c("variables", "truncated"),
+                            c(array(made), if (length(names) > length(shown)) "true" else "false")))
+  }
+  list(export_variable = export_variable, import_variable = import_variable, variables = variables)
 })

@@ -217,6 +217,9 @@ struct Sessions {
     }
 
     Task<Empty> close(protocol::SessionParams params) {
+        if (client.role != protocol::Role::user && !sidecar.sessions.find(params.session_id)->belongs_to(client.id)) {
+            client.refuse("an agent can close only a session that it created");
+        }
         std::string reason = "the session was closed";
         co_await sidecar.sessions.close(std::move(params.session_id), std::move(reason));
         co_return Empty{};

@@ -32,6 +32,12 @@ jupyter::KernelQuery r_call(std::string_view function, const std::string& argume
 
 } // namespace
 
+Task<std::optional<jupyter::Variables>> RSupport::variables(const KernelAccess& kernel) const {
+    KernelAccess::MakeQuery make = [](const std::string& path) { return r_call("variables", r_text(path)); };
+    const RawJson found = co_await kernel.answer<RawJson>(std::move(make));
+    co_return jupyter::shown_variables(found);
+}
+
 const VariableRules* RSupport::variable_rules() const {
     return &rules_of_r();
 }

@@ -1,5 +1,5 @@
 #pragma once
-// `RSupport` is the support of kernels for R. Copying variables needs jsonlite, which IRkernel brings.
+// `RSupport` is the support of kernels for R. Copying a variable to it needs jsonlite, which IRkernel brings.
 
 #include "plain_support.hpp"
 
@@ -9,6 +9,7 @@ class RSupport final : public PlainSupport {
   public:
     using PlainSupport::PlainSupport;
 
+    Task<std::optional<jupyter::Variables>> variables(const KernelAccess& kernel) const override;
     const VariableRules* variable_rules() const override;
     Task<ExportAnswer> export_variable(const KernelAccess& kernel, std::string name) const override;
     Task<ImportAnswer> import_variable(const KernelAccess& kernel, std::string name, RawJson value) const override;

@@ -15,7 +15,8 @@ from processes import wait_until
 from tools_testing import MCP_SERVER, fixture_server
 
 TOOLS = {"execute", "execute_ipython_cell", "reset", "interrupt", "read_output", "register_mcp_server",
-         "generate_wrappers", "list_tools", "search_tools", "describe_tool", "install_package"}
+         "generate_wrappers", "list_tools", "search_tools", "describe_tool", "install_package", "create_session",
+         "close_session", "transfer", "validate", "runtimes"}
 FIX = {"mcpServers": {"fix": fixture_server()}}
 CALL = "from mcptools.fix import tool_2\nprint(tool_2.run(s='hello'))"
 PNG = ("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")

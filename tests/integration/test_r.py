@@ -51,6 +51,30 @@ class R(LanguageTest):
         self.assertIn("unusual_name", found["matches"])
         self.assertTrue(self.cellgate.request("kernel/inspect", {"sessionId": "s", "code": "mean", "cursorPos": 4})["found"])
 
+    def variables(self):
+        found = self.cellgate.request("kernel/variables", {"sessionId": "s"})
+        return {each["name"]: (each["type"], each["value"], each.get("size")) for each in found["variables"]}
+
+    def test_variables_are_listed_by_type_value_and_length(self):
+        self.run_ok("rm(list = ls())\nn <- 1:3; text <- 'a \"b\"\\n'; table <- data.frame(a = 1:2, b = 3:4); rest <- list(1, x = 'y')\n"
+                    "add <- function(a, b = 2) a + b; where <- new.env(); none <- NULL; bytes <- '\\xff'; long <- rep('x', 1e6)")
+        found = self.variables()
+        self.assertEqual({name: value for name, value in found.items() if name != "long"}, {
+            "n": ("integer", "1:3", "3"), "text": ("character", '"a \\"b\\"\\n"', "1"),
+            "table": ("data.frame", "2 rows, 2 columns", "2"), "rest": ("list", "list(numeric, x)", "2"),
+            "add": ("function", "function(a, b = 2)", None), "where": ("environment", "<environment>", None),
+            "none": ("NULL", "NULL", "0"), "bytes": ("character", '"<not UTF-8>"', "1")})
+        self.assertEqual(found["long"][::2], ("character", "1000000"))
+
+    def test_listing_variables_runs_none_of_their_code(self):
+        self.run_ok("rm(list = ls())\nran <- 0; x <- structure(list(), class = 'mine')\n"
+                    "length.mine <- print.mine <- format.mine <- as.character.mine <- function(...) { ran <<- ran + 1; 1L }\n"
+                    "makeActiveBinding('active', function() { ran <<- ran + 1; 'y' }, globalenv())")
+        found = self.variables()
+        self.assertEqual((found["active"], found["x"]), (("active binding", "", None), ("mine", "list()", "0")))
+        self.assert_state_is_kept("cat(ran)", "0")
+        self.assert_state_is_kept("invisible(length(x)); invisible(active); cat(ran)", "2")  # the control
+
     def test_the_sandbox_holds(self):
         (self.workspace.home / "secret.txt").write_text("secret")
         path = str(self.workspace.home / "secret.txt")

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { editorLanguageOf, languageOfDocument } from "../src/cells/languages";
+import { editorLanguageOf, languageOfDocument, runsLanguage } from "../src/cells/languages";
 import { cellAt, cellsOf, codeOf, dedented, hasCells } from "../src/cells/cells";
 
 const lines = (text: string) => text.split("\n");
@@ -85,5 +85,12 @@ test("the editor and kernels have names of their own for languages", () => {
         assert.equal(editorLanguageOf(kernel), editor);
     }
     assert.equal(languageOfDocument("plaintext"), "python");
-    assert.equal(editorLanguageOf("julia"), "julia");
+    for (const [kernel, editor] of [["julia", "julia"], ["C++", "cpp"], ["Bash", "shellscript"]] as const) {
+        assert.equal(editorLanguageOf(kernel), editor);
+    }
+});
+
+test("a kernel for TypeScript runs JavaScript, and no other runs another language", () => {
+    assert.deepEqual([runsLanguage("typescript", "javascript"), runsLanguage("R", "r")], [true, true]);
+    assert.deepEqual([runsLanguage("javascript", "typescript"), runsLanguage("python", "r")], [false, false]);
 });

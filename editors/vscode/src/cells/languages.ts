@@ -35,9 +35,24 @@ export function kernelLanguageOf(languageId: string): string {
     return ofEditor[languageId] ?? languageId;
 }
 
+/** The editor's names where they are not the kernel's own in small letters. */
+const ofKernel: Record<string, string> = { bash: "shellscript", "c++": "cpp", "c#": "csharp", "f#": "fsharp", "wolfram language": "wolfram" };
+
 /** The editor's name for a kernel's language. */
 export function editorLanguageOf(language: string): string {
-    return Object.entries(ofEditor).find(([, name]) => name === language)?.[0] ?? language;
+    const name = language.toLowerCase();
+    return ofKernel[name] ?? name;
+}
+
+/** The editor's names for what a kernel of the language runs, its own first: JavaScript is TypeScript, too. */
+export function editorLanguagesOf(language: string): string[] {
+    const own = editorLanguageOf(language);
+    return own === "typescript" ? [own, "javascript"] : [own];
+}
+
+/** Whether a kernel of the language `spoken` runs code in `wanted`. */
+export function runsLanguage(spoken: string, wanted: string): boolean {
+    return editorLanguagesOf(spoken).includes(editorLanguageOf(wanted));
 }
 
 /** `# %% [bash]`: other words in brackets are a part of the title. */

@@ -3,7 +3,7 @@
 import * as vscode from "vscode";
 import { ordinaryNotebooks as notebookType } from "../active";
 import type { Cellgate } from "../cellgate";
-import { editorLanguageOf } from "../cells/languages";
+import { editorLanguagesOf, runsLanguage } from "../cells/languages";
 import { isOtherFolder } from "../cells/otherFolder";
 import type { KernelChoice, KernelInfo } from "../protocol/messages";
 import { label } from "../text";
@@ -42,14 +42,14 @@ export class KernelControllers implements vscode.Disposable {
         const wanted = languageOfNotebook(notebook.metadata, cells.map(({ document }) => document.languageId));
         const { Default, Preferred } = vscode.NotebookControllerAffinity;
         for (const [controller, language] of this.languages) {
-            controller.updateNotebookAffinity(notebook, language.toLowerCase() === wanted.toLowerCase() ? Preferred : Default);
+            controller.updateNotebookAffinity(notebook, runsLanguage(language, wanted) ? Preferred : Default);
         }
     }
 
     private configure(controller: vscode.NotebookController, { name, language, source, interpreter }: KernelInfo): void {
         const { documents, sessions } = this.cellgate;
         controller.detail = interpreter && label(interpreter);
-        controller.supportedLanguages = [editorLanguageOf(language)];
+        controller.supportedLanguages = editorLanguagesOf(language);
         controller.supportsExecutionOrder = true;
         const kernel = interpreter !== undefined && source === "interpreter" ? { interpreter } : { name };
         controller.executeHandler = (cells, notebook) => this.execute(controller, kernel, cells, notebook);

@@ -113,7 +113,7 @@ export interface Requests {
     "session/restart": { params: SessionRestartParams; result: SessionInfo };
     /** Interrupts what runs; the queue stays. An agent: only its own execution. */
     "session/interrupt": { params: SessionParams; result: Empty };
-    /** Ends the kernel and forgets the session. */
+    /** Ends the kernel and forgets the session. An agent: only one that it created. */
     "session/close": { params: SessionParams; result: Empty };
     /** Copies a variable to another session. An agent: between sessions that it created. */
     "session/transfer": { params: SessionTransferParams; result: SessionTransferResult };

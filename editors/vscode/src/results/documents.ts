@@ -5,6 +5,7 @@
 import * as vscode from "vscode";
 import type { Executions } from "../executions";
 import type { Sessions } from "../sessions";
+import { editorLanguageOf } from "../cells/languages";
 import { outputOf } from "./items";
 import { SessionResults, type Result } from "./model/sessionResults";
 import { notebookType, scheme, sessionOf, uriOf } from "./resultsUri";
@@ -12,6 +13,8 @@ import { notebookType, scheme, sessionOf, uriOf } from "./resultsUri";
 /** A file's text: which results it shows. */
 interface Listing {
     sessionId: string;
+    /** The editor's name for that of its kernel. */
+    language: string;
     executions: string[];
     /** How many are not shown any more. */
     earlier: number;
@@ -28,6 +31,7 @@ interface Entry {
     /** The text that the editor read last. */
     listing: string;
     notifyTimer: NodeJS.Timeout | undefined;
+    notifyChange: () => void;
     /** How far each result was when its cell was read. */
     read: Map<string, number>;
 }
@@ -43,12 +47,15 @@ export class ResultsDocuments implements vscode.FileSystemProvider, vscode.Noteb
 
     constructor(
         private readonly executions: Executions,
-        private readonly kernels: Pick<Sessions, "get">,
+        private readonly kernels: Pick<Sessions, "get" | "onDidChange">,
     ) {
         this.registrations = vscode.Disposable.from(
             vscode.workspace.registerFileSystemProvider(scheme, this, { isCaseSensitive: true, isReadonly: true }),
             vscode.workspace.registerNotebookSerializer(notebookType, this, { transientOutputs: true }),
             vscode.workspace.onDidCloseNotebookDocument(({ uri }) => this.close(uri)),
+            kernels.onDidChange(() => {
+                for (const { notifyChange } of this.sessions.values()) notifyChange();
+            }),
         );
     }
 
@@ -81,17 +88,17 @@ export class ResultsDocuments implements vscode.FileSystemProvider, vscode.Noteb
         const known = this.sessions.get(sessionId);
         if (known) return known;
         const results = new SessionResults(sessionId, this.executions);
-        const entry: Entry = { results, modified: Date.now(), listing: "", notifyTimer: undefined, read: new Map() };
-        this.sessions.set(sessionId, entry);
         // Executions that begin together are one notification.
         const notifyChange = () => {
             entry.notifyTimer ??= setTimeout(() => {
                 entry.notifyTimer = undefined;
-                if (entry.listing === listingOf(results)) return;
+                if (entry.listing === this.listingOf(results)) return;
                 entry.modified = Math.max(Date.now(), entry.modified + 1);
                 this.changed.fire([{ type: vscode.FileChangeType.Changed, uri: uriOf(sessionId) }]);
             });
         };
+        const entry: Entry = { results, modified: Date.now(), listing: "", notifyTimer: undefined, notifyChange, read: new Map() };
+        this.sessions.set(sessionId, entry);
         results.onDidExtend(notifyChange);
         results.onDidClear(notifyChange);
         this.opened.fire(results);
@@ -107,6 +114,14 @@ export class ResultsDocuments implements vscode.FileSystemProvider, vscode.Noteb
         this.sessions.delete(sessionId);
     }
 
+    private listingOf(results: SessionResults): string {
+        const { sessionId, earlier } = results;
+        const executions = results.all().map(({ execution }) => execution.id);
+        // Not known before the kernel has started.
+        const language = editorLanguageOf(this.kernels.get(sessionId)?.kernel.language ?? "python");
+        return JSON.stringify({ sessionId, language, executions, earlier } satisfies Listing);
+    }
+
     // --- files
 
     watch(): vscode.Disposable {
@@ -117,14 +132,14 @@ export class ResultsDocuments implements vscode.FileSystemProvider, vscode.Noteb
         const sessionId = sessionOf(uri);
         if (sessionId === undefined) throw vscode.FileSystemError.FileNotFound(uri);
         const { results, modified } = this.entry(sessionId);
-        return { type: vscode.FileType.File, ctime: 0, mtime: modified, size: listingOf(results).length };
+        return { type: vscode.FileType.File, ctime: 0, mtime: modified, size: this.listingOf(results).length };
     }
 
     readFile(uri: vscode.Uri): Uint8Array {
         const sessionId = sessionOf(uri);
         if (sessionId === undefined) throw vscode.FileSystemError.FileNotFound(uri);
         const entry = this.entry(sessionId);
-        entry.listing = listingOf(entry.results);
+        entry.listing = this.listingOf(entry.results);
         return Buffer.from(entry.listing);
     }
 
@@ -151,12 +166,11 @@ export class ResultsDocuments implements vscode.FileSystemProvider, vscode.Noteb
     // --- notebooks
 
     deserializeNotebook(content: Uint8Array): vscode.NotebookData {
-        const { sessionId, executions, earlier } = JSON.parse(Buffer.from(content).toString()) as Listing;
+        const { sessionId, language, executions, earlier } = JSON.parse(Buffer.from(content).toString()) as Listing;
         const entry = this.sessions.get(sessionId);
         // Such as a file of another program with this extension.
         if (!entry) throw new Error("these are not the results of a session here");
         entry.read.clear();
-        const language = languageOf(this.kernels.get(sessionId)?.kernel.language);
         const cells = executions.flatMap((id) => {
             const result = entry.results.get(id);
             if (!result) return [];
@@ -171,21 +185,10 @@ export class ResultsDocuments implements vscode.FileSystemProvider, vscode.Noteb
     }
 }
 
-function listingOf(results: SessionResults): string {
-    const executions = results.all().map(({ execution }) => execution.id);
-    return JSON.stringify({ sessionId: results.sessionId, executions, earlier: results.earlier } satisfies Listing);
-}
-
 function earlierCell(earlier: number): vscode.NotebookCellData {
     const results = earlier === 1 ? "One earlier result is" : `${earlier} earlier results are`;
     const text = `*${results} not shown. **Export Results to Notebook…** writes all that this window knows of.*`;
     return new vscode.NotebookCellData(vscode.NotebookCellKind.Markup, text, "markdown");
-}
-
-/** As the editor calls the language that a kernel names. */
-function languageOf(language = "python"): string {
-    const own = language.toLowerCase();
-    return { "c++": "cpp", "c#": "csharp", "f#": "fsharp", bash: "shellscript", "wolfram language": "wolfram" }[own] ?? own;
 }
 
 function cellOf({ execution, code, outputs }: Result, language: string): vscode.NotebookCellData {

@@ -9,9 +9,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
-#include <functional>
-#include <map>
 
 namespace cellgate::agent {
 
@@ -26,7 +23,8 @@ using protocol::ToolServerInfo;
 constexpr std::size_t bytes_per_token = 4;
 constexpr std::int64_t default_tokens = 1500;
 constexpr std::int64_t max_tokens_allowed = 50'000;
-constexpr std::size_t max_summary_bytes = 160;
+constexpr std::int64_t max_found = 20;
+constexpr std::int64_t max_listed = 1000;
 
 // ---- Arguments of the tools
 // ------------------------------------------------------------------------------------------
@@ -142,58 +140,6 @@ struct ToolDescription {
     }
 };
 
-// The first sentence or line.
-std::string summary_of(const ToolInfo& tool) {
-    const std::string text = tool.hints.description.value_or(tool.hints.title.value_or(""));
-    const std::string line = text.substr(0, text.find('\n'));
-    if (line.size() <= max_summary_bytes) {
-        return line;
-    }
-    const std::size_t space = line.rfind(' ', max_summary_bytes);
-    return line.substr(0, space == std::string::npos ? max_summary_bytes : space) + "…";
-}
-
-std::string lowered(std::string text) {
-    std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
-    return text;
-}
-
-std::vector<std::string> words_of(std::string_view text) {
-    std::vector<std::string> words;
-    std::string word;
-    for (const char c : lowered(std::string(text)) + " ") {
-        const auto byte = static_cast<unsigned char>(c);
-        if (std::isalnum(byte) != 0 || byte >= 0x80) {
-            word += c;
-        } else if (!word.empty()) {
-            words.push_back(std::exchange(word, {}));
-        }
-    }
-    return words;
-}
-
-bool has_word(const std::vector<std::string>& words, const std::string& start) {
-    return std::any_of(words.begin(), words.end(), [&](const std::string& word) { return word.starts_with(start); });
-}
-
-// The score of a tool; 0: no match. A word in the name counts more than one in the description.
-int score(const std::vector<std::string>& wanted, const std::string& server, const ToolInfo& tool) {
-    const std::vector<std::string> name = words_of(tool.name + " " + server);
-    const std::vector<std::string> title = words_of(tool.hints.title.value_or(""));
-    const std::vector<std::string> description = words_of(tool.hints.description.value_or(""));
-    int sum = 0;
-    for (const std::string& word : wanted) {
-        constexpr int in_name = 8;
-        constexpr int in_title = 4;
-        if (word.size() > 1) { // "a" is in everything
-            sum += has_word(name, word) ? in_name : 0;
-            sum += has_word(title, word) ? in_title : 0;
-            sum += has_word(description, word) ? 1 : 0;
-        }
-    }
-    return sum;
-}
-
 // ---- The tools ------------------------------------------------------------------------------------------------------
 
 struct CatalogueTools {
@@ -255,41 +201,32 @@ struct CatalogueTools {
     }
 
     Task<CallToolResult> list(ListArguments arguments, std::shared_ptr<ToolCall> call) {
-        const std::size_t budget = bytes_of_budget(arguments.max_tokens);
-        const std::vector<ToolServerInfo> all = co_await servers(std::move(arguments.server), std::move(call));
-        std::vector<FoundTool> tools;
-        for (const ToolServerInfo& server : all) {
-            for (const ToolInfo& tool : server.tools.value_or(std::vector<ToolInfo>{})) {
-                tools.push_back({server.name, tool.name, summary_of(tool)});
-            }
-        }
-        co_return told(all, std::move(tools), budget);
+        co_return co_await find(std::nullopt, std::move(arguments.server), arguments.max_tokens, std::move(call));
     }
 
     Task<CallToolResult> search(SearchArguments arguments, std::shared_ptr<ToolCall> call) {
-        const std::size_t budget = bytes_of_budget(arguments.max_tokens);
-        const std::vector<std::string> words = words_of(arguments.query);
-        const std::vector<ToolServerInfo> all = co_await servers(std::move(arguments.server), std::move(call));
-        // By points, the best first; those of equal points stay in the order of the catalogue.
-        std::multimap<int, FoundTool, std::greater<>> ranked;
-        for (const ToolServerInfo& server : all) {
-            for (const ToolInfo& tool : server.tools.value_or(std::vector<ToolInfo>{})) {
-                if (const int points = score(words, server.name, tool); points > 0) {
-                    ranked.emplace(points, FoundTool{server.name, tool.name, summary_of(tool)});
-                }
-            }
-        }
-        std::vector<FoundTool> tools;
-        for (auto& [points, tool] : ranked) {
-            tools.push_back(std::move(tool));
-        }
-        co_return told(all, std::move(tools), budget);
+        co_return co_await find(std::move(arguments.query), std::move(arguments.server), arguments.max_tokens,
+                                std::move(call));
     }
 
-    // As many tools as the budget has room for.
-    static CallToolResult told(const std::vector<ToolServerInfo>& servers, std::vector<FoundTool> tools,
-                               std::size_t budget) {
-        FoundTools found;
+    Task<CallToolResult> find(std::optional<std::string> query, std::optional<std::string> server,
+                              std::optional<std::int64_t> max_tokens, std::shared_ptr<ToolCall> call) {
+        const std::size_t budget = bytes_of_budget(max_tokens);
+        const bool is_search = query.has_value();
+        const std::vector<ToolServerInfo> all = co_await servers(server, call);
+        protocol::ToolsSearchParams params;
+        params.query = std::move(query);
+        params.server = std::move(server);
+        params.limit = is_search ? max_found : max_listed;
+        const protocol::ToolsSearchResult found =
+            co_await sidecar.call<protocol::ToolsSearch>(std::move(params), std::move(call));
+        co_return told(all, found, is_search, budget);
+    }
+
+    // As many tools as the budget has room for. `with_signatures`: how each is called.
+    static CallToolResult told(const std::vector<ToolServerInfo>& servers, const protocol::ToolsSearchResult& found,
+                               bool with_signatures, std::size_t budget) {
+        FoundTools told;
         std::string text;
         for (const ToolServerInfo& server : servers) {
             FoundServer known{server.name, server.state, std::nullopt};
@@ -301,22 +238,26 @@ struct CatalogueTools {
                 text += fmt::format("{}: its tools are not known before it has started; generate_wrappers starts it\n",
                                     server.name);
             }
-            found.servers.push_back(std::move(known));
+            told.servers.push_back(std::move(known));
         }
-        for (FoundTool& tool : tools) {
-            const std::string line = fmt::format("{}.{}: {}\n", tool.server, tool.tool, tool.summary);
-            if (found.left_out > 0 || text.size() + line.size() > budget) {
-                ++found.left_out;
-                continue;
+        for (const protocol::FoundTool& tool : found.tools) {
+            std::string line = fmt::format("{}.{}: {}\n", tool.server, tool.tool, tool.summary);
+            if (with_signatures && !tool.signature.empty()) {
+                line += tool.signature + "\n\n";
+            }
+            if (text.size() + line.size() > budget) {
+                break;
             }
             text += line;
-            found.tools.push_back(std::move(tool));
+            told.tools.push_back({tool.server, tool.tool, tool.summary});
         }
-        if (found.left_out > 0) {
-            text += fmt::format("[{} more: search_tools with other words, or a larger max_tokens]\n", found.left_out);
+        const auto shown = static_cast<std::int64_t>(told.tools.size());
+        told.left_out = (with_signatures ? static_cast<std::int64_t>(found.tools.size()) : found.searched) - shown;
+        if (told.left_out > 0) {
+            text += fmt::format("[{} more: search_tools with other words, or a larger max_tokens]\n", told.left_out);
         }
         CallToolResult result = mcp::text_result(text.empty() ? "no tool fits" : text);
-        result.structured_content = to_raw_json(found);
+        result.structured_content = to_raw_json(told);
         return result;
     }
 
@@ -369,7 +310,7 @@ constexpr std::string_view list_input = R"({"type":"object","properties":{
 "additionalProperties":false})";
 
 constexpr std::string_view search_input = R"({"type":"object","properties":{
-"query":{"type":"string","description":"Words that the tool's name or description has."},
+"query":{"type":"string","description":"What the tool should do: rename a file."},
 "server":{"type":"string","description":"Only this server's. Default: all."},
 "max_tokens":{"type":"integer","minimum":1,"description":"About how long the answer may be. Default: 1500."}},
 "required":["query"],"additionalProperties":false})";
@@ -412,8 +353,8 @@ std::vector<mcp::Tool> catalogue_tools(SidecarClient& sidecar) {
             return tools->list(std::move(arguments), std::move(call));
         }));
     all.push_back(mcp::typed_tool<SearchArguments>(
-        tool_spec("search_tools", "Finds the tools that code can call by words, the best ones first.", search_input,
-                  found_schema),
+        tool_spec("search_tools", "Finds the tools that code can call, the best ones first, and how each is called.",
+                  search_input, found_schema),
         [tools](SearchArguments arguments, std::shared_ptr<ToolCall> call) {
             return tools->search(std::move(arguments), std::move(call));
         }));

@@ -1,16 +1,21 @@
-// toolServers/*, tools/call, wrappers/generate.
+// toolServers/*, tools/call, tools/search, wrappers/generate.
 
+#include "base/escape_unprintable.hpp"
 #include "base/log.hpp"
 #include "handlers.hpp"
 #include "progress.hpp"
 #include "shown_output.hpp"
+#include "tools/tool_search.hpp"
 #include "wrappers/generate.hpp"
+#include "wrappers/signature.hpp"
 #include "wrappers/write_package.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <numeric>
 
 namespace cellgate::service {
 
@@ -136,6 +141,59 @@ struct Tools {
         co_return result;
     }
 
+    Task<protocol::ToolsSearchResult> search(protocol::ToolsSearchParams params) {
+        const std::vector<protocol::ToolServerInfo> servers = sidecar.registry.list();
+        if (params.server) {
+            sidecar.registry.info(*params.server); // throws if there is none
+        }
+        std::function<protocol::ToolsSearchResult()> work = [&] { return found_tools(servers, params); };
+        co_return co_await sidecar.loop.run_blocking(std::move(work));
+    }
+
+    static protocol::ToolsSearchResult found_tools(const std::vector<protocol::ToolServerInfo>& servers,
+                                                   const protocol::ToolsSearchParams& params) {
+        constexpr std::int64_t default_limit = 10;
+        std::vector<tools::SearchedTool> searched;
+        std::vector<const protocol::ToolInfo*> infos;
+        for (const protocol::ToolServerInfo& server : servers) {
+            if (!server.tools || (params.server && *params.server != server.name)) {
+                continue;
+            }
+            for (const protocol::ToolInfo& tool : *server.tools) {
+                searched.push_back(tools::searched_tool(server.name, tool));
+                infos.push_back(&tool);
+            }
+        }
+        protocol::ToolsSearchResult result;
+        result.searched = static_cast<std::int64_t>(searched.size());
+        const auto limit = static_cast<std::size_t>(params.limit.value_or(default_limit));
+        for (const std::size_t place : places_of(searched, params.query, limit)) {
+            const protocol::ToolInfo& tool = *infos[place];
+            const std::string& server = searched[place].server;
+            const std::string signature = wrappers::signature(server, spec_of(tool));
+            result.tools.push_back({server, tool.name, tools::summary_of(tool), escape_unprintable(signature, true)});
+        }
+        return result;
+    }
+
+    static std::vector<std::size_t> places_of(const std::vector<tools::SearchedTool>& searched,
+                                              const std::optional<std::string>& query, std::size_t limit) {
+        if (query) {
+            return tools::search_tools(searched, *query, limit);
+        }
+        std::vector<std::size_t> all(std::min(limit, searched.size()));
+        std::iota(all.begin(), all.end(), std::size_t{0});
+        return all;
+    }
+
+    static protocol::ToolSpec spec_of(const protocol::ToolInfo& tool) {
+        protocol::ToolSpec spec;
+        spec.name = tool.name;
+        spec.input_schema = tool.input_schema;
+        spec.output_schema = tool.output_schema;
+        return spec;
+    }
+
     Task<protocol::WrappersGenerateResult> generate(protocol::WrappersGenerateParams params) {
         const std::string out_dir = sidecar.workspace.resolve(params.out_dir.value_or("."));
         Progress progress(client.peer, params.work_done_token, "Generating wrappers");
@@ -189,6 +247,8 @@ void add_tool_handlers(SidecarServices& sidecar, Client& client) {
         [handlers](protocol::ToolServerParams params) { return handlers->logout(std::move(params)); });
     client.peer.on_request<protocol::ToolsCall>(
         [handlers](protocol::ToolsCallParams params) { return handlers->call(std::move(params)); });
+    client.peer.on_request<protocol::ToolsSearch>(
+        [handlers](protocol::ToolsSearchParams params) { return handlers->search(std::move(params)); });
     client.peer.on_request<protocol::WrappersGenerate>(
         [handlers](protocol::WrappersGenerateParams params) { return handlers->generate(std::move(params)); });
 }

@@ -1313,6 +1313,24 @@
 ---@field outputSchema? JsonObject
 ---@field hints Hints
 
+--- Which tools.
+---@class ToolsSearchParams
+---@field query? string Words that say what a tool should do. Default: all tools, in the order of their servers.
+---@field server? ServerName Only this server's. Default: all.
+---@field limit? integer How many at most. Default 10.
+
+--- What was found, the best first.
+---@class ToolsSearchResult
+---@field tools FoundTool[]
+---@field searched integer How many tools there are to find.
+
+--- A tool, in short.
+---@class FoundTool
+---@field server ServerName
+---@field tool ToolName
+---@field summary VisibleLine The first sentence or line of its description.
+---@field signature VisibleText
+
 --- Writes the package of a tool server. With `config`: adds the server first, which for an agent is an action that a
 --- user has to allow.
 ---@class WrappersGenerateParams

@@ -2421,6 +2421,48 @@ export interface ToolInfo {
     hints: Hints;
 }
 /**
+ * Which tools.
+ */
+export interface ToolsSearchParams {
+    /**
+     * Words that say what a tool should do. Default: all tools, in the order of their servers.
+     */
+    query?: string;
+    /**
+     * Only this server's. Default: all.
+     */
+    server?: ServerName;
+    /**
+     * How many at most. Default 10.
+     */
+    limit?: number;
+}
+/**
+ * What was found, the best first.
+ */
+export interface ToolsSearchResult {
+    tools: FoundTool[];
+    /**
+     * How many tools there are to find.
+     */
+    searched: number;
+}
+/**
+ * A tool, in short.
+ */
+export interface FoundTool {
+    server: ServerName;
+    tool: ToolName;
+    /**
+     * The first sentence or line of its description.
+     */
+    summary: VisibleLine;
+    /**
+     * How its Python wrapper is called, with the classes that its arguments need. Empty where none can be made.
+     */
+    signature: VisibleText;
+}
+/**
  * Writes the package of a tool server. With `config`: adds the server first, which for an agent is an action that a user has to allow.
  */
 export interface WrappersGenerateParams {

@@ -91,6 +91,8 @@ import type {
     ToolServersLoginEndedParams,
     ToolServersLoginResult,
     ToolsCallParams,
+    ToolsSearchParams,
+    ToolsSearchResult,
     ValidateParams,
     ValidateResult,
     WrappersGenerateParams,
@@ -187,6 +189,8 @@ export interface Requests {
     "toolServers/cancelLogin": { params: ToolServerParams; result: Empty };
     /** Forgets the tokens of a tool server, and revokes them where its authorization server takes that. */
     "toolServers/logout": { params: ToolServerParams; result: Empty };
+    /** Ranks the tools of servers whose tools are known by words. */
+    "tools/search": { params: ToolsSearchParams; result: ToolsSearchResult };
     /** Writes the Python package of a tool server. Starting one that an agent configures asks a user; an agent cannot name settings for its sandbox. */
     "wrappers/generate": { params: WrappersGenerateParams; result: WrappersGenerateResult };
     /** Installs packages of pip or npm for the workspace's kernels, through the gate. */

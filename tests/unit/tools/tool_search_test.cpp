@@ -1,0 +1,118 @@
+#include "base/files.hpp"
+#include "base/json.hpp"
+#include "base/raw_json.hpp"
+#include "tools/tool_search.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <iostream>
+#include <sstream>
+
+using namespace cellgate;
+using namespace cellgate::tools;
+
+namespace {
+
+const std::string fixtures = CELLGATE_FIXTURES;
+
+SearchedTool tool(const std::string& name, const std::string& description, const std::string& schema = "{}") {
+    protocol::ToolInfo info;
+    info.name = name;
+    info.hints.description = description;
+    info.input_schema = RawJson::parse(schema);
+    return searched_tool("server", info);
+}
+
+std::vector<std::string> found(const std::vector<SearchedTool>& tools, std::string_view query, std::size_t limit = 5) {
+    std::vector<std::string> names;
+    for (const std::size_t place : search_tools(tools, query, limit)) {
+        names.push_back(tools[place].name);
+    }
+    return names;
+}
+
+std::vector<SearchedTool> real_tools() {
+    std::vector<SearchedTool> all;
+    for (const auto& entry : std::filesystem::directory_iterator(fixtures + "/mcp-tools")) {
+        const Json tools = Json::parse(read_file(entry.path().string()).value());
+        for (const Json& each : tools.is_array() ? tools : tools["tools"]) {
+            protocol::ToolInfo info;
+            info.name = each["name"].get<std::string>();
+            info.hints.description = each.value("description", "");
+            info.hints.title = each.value("title", "");
+            info.input_schema = RawJson::of(each["inputSchema"]);
+            all.push_back(searched_tool(entry.path().stem().string(), info));
+        }
+    }
+    return all;
+}
+
+} // namespace
+
+TEST_CASE("a rare word counts more than a frequent one, and a name more than a description") {
+    const std::vector<SearchedTool> tools{tool("list", "Lists files."), tool("read", "Reads files of the archive."),
+                                          tool("archive", "Packs files."), tool("other", "Nothing of it.")};
+    CHECK(found(tools, "files of the archive") == std::vector<std::string>{"archive", "read", "list"});
+    CHECK(found(tools, "files", 1).size() == 1);
+    CHECK(found(tools, "zebra").empty());
+    CHECK(found(tools, "the of and").empty());
+    CHECK(found({}, "files").empty());
+}
+
+TEST_CASE("words are found in every form and spelling of names") {
+    const std::vector<SearchedTool> tools{tool("createPullRequest", ""), tool("get-issue", ""),
+                                          tool("list_branches", "")};
+    CHECK(found(tools, "creating requests") == std::vector<std::string>{"createPullRequest"});
+    CHECK(found(tools, "ISSUES") == std::vector<std::string>{"get-issue"});
+    CHECK(found(tools, "branch").front() == "list_branches");
+    CHECK(found(tools, "bran").front() == "list_branches");
+}
+
+TEST_CASE("what an argument is called and described as is searched, too") {
+    const std::vector<SearchedTool> tools{
+        tool("send", "Sends it.", R"({"properties": {"attachment": {"description": "A photo to add."}}})"),
+        tool("get", "Gets it.", R"({"properties": "none"})")};
+    CHECK(found(tools, "attachments") == std::vector<std::string>{"send"});
+    CHECK(found(tools, "photo") == std::vector<std::string>{"send"});
+}
+
+TEST_CASE("a summary is the first line, short and safe to show") {
+    protocol::ToolInfo info;
+    info.hints.description = "\n  First \x1b[31mline.\nSecond line.";
+    CHECK(summary_of(info) == "First \\x1b[31mline.");
+    info.hints.description = std::string(200, 'x') + " y";
+    CHECK(summary_of(info).size() < 170);
+    info.hints.description.reset();
+    info.hints.title = "Title";
+    CHECK(summary_of(info) == "Title");
+}
+
+TEST_CASE("of a hundred real tools the right one is among the first five for nine of ten queries") {
+    const std::vector<SearchedTool> tools = real_tools();
+    REQUIRE(tools.size() == 100);
+    std::istringstream lines(read_file(fixtures + "/tool_queries.tsv").value());
+    int queries = 0;
+    int hits = 0;
+    for (std::string line; std::getline(lines, line);) {
+        const std::size_t tab = line.find('\t');
+        const std::string query = line.substr(0, tab);
+        const std::string wanted = " " + line.substr(tab + 1) + " ";
+        ++queries;
+        std::string first;
+        bool hit = false;
+        for (const std::size_t place : search_tools(tools, query, 5)) {
+            const std::string name = tools[place].server + "/" + tools[place].name;
+            hit = hit || wanted.find(" " + name + " ") != std::string::npos;
+            first += " " + name;
+        }
+        hits += hit ? 1 : 0;
+        if (!hit) {
+            MESSAGE(query << ": found" << first);
+        }
+    }
+    CHECK(queries >= 50);
+    CHECK(hits * 10 >= queries * 9);
+}

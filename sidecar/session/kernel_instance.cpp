@@ -11,6 +11,7 @@
 #include "egress/trusted_certificates.hpp"
 #include "gate/connection_rule.hpp"
 #include "gate/injected_secrets.hpp"
+#include "jupyter/process_kernel.hpp"
 #include "kernel_selection.hpp"
 #include "notes.hpp"
 #include "session/process_usage.hpp"
@@ -87,7 +88,6 @@ Task<std::unique_ptr<KernelInstance>> KernelInstance::start(KernelContext contex
         latest.kernel.interpreter = choice.interpreter->executable;
     }
     auto instance = std::make_unique<KernelInstance>(context);
-    instance->interrupt_by_signal = choice.interrupt_by_signal;
     instance->language = make_language_support(choice);
     latest.python = instance->language->python();
     co_await gate::reporting_failure(selected.outcome,
@@ -113,6 +113,7 @@ Task<void> KernelInstance::launch(jupyter::KernelChoice choice) {
     const SessionOptions& options = context.options;
     const LaunchPlace place{services.directories, services.workspace, options.cwd, temp_dir.path, connection.file};
     KernelLaunch start = language->launch(place, make_environment(choice));
+    connection.interrupt_by_signal = choice.interrupt_by_signal;
     connection.kernel_keeps_output = start.keeps_output;
     connection.print_function = std::move(start.print_function);
     for (const BootstrapFile& file : start.files) {
@@ -295,11 +296,7 @@ void KernelInstance::record_sandbox(const sandbox::Launch& launch) {
 
 void KernelInstance::interrupt() {
     channel->cancel_calls();
-    if (interrupt_by_signal) {
-        kernel->interrupt_by_signal();
-    } else {
-        kernel->client().interrupt();
-    }
+    kernel->interrupt();
 }
 
 void KernelInstance::close_channels() {

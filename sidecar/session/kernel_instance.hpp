@@ -52,7 +52,6 @@ struct KernelInstance {
     std::shared_ptr<sandbox::ControlGroup> group;        // that the kernel is in, where one is available
     std::unique_ptr<LanguageSupport> language;
     std::unique_ptr<jupyter::Kernel> kernel;
-    bool interrupt_by_signal = false;
     std::optional<std::string> lost; // why nothing more may run on it
 
   private:

@@ -119,8 +119,12 @@ std::optional<KernelProcesses> Session::kernel_processes() const {
     if (!instance_ || instance_->lost || instance_->kernel->has_exited()) {
         return std::nullopt;
     }
+    const std::optional<int> supervisor = instance_->kernel->pid();
+    if (!supervisor) {
+        return std::nullopt;
+    }
     KernelProcesses processes;
-    processes.supervisor = instance_->kernel->pid();
+    processes.supervisor = *supervisor;
     if (instance_->group) {
         processes.group_folders = instance_->group->folders();
     }

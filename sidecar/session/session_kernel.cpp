@@ -56,7 +56,7 @@ Task<void> Session::watch_kernel(std::shared_ptr<KernelInstance> instance) {
     if (!queue_.running()) { // otherwise its run knows the reason
         const std::optional<LimitExceeded> exceeded = limits_->exceeded(instance->group.get(), kernel_exit);
         mark_kernel_lost(exceeded ? exceeded->reason
-                                  : fmt::format("the kernel ended: {}", kernel_exit.status.describe()));
+                                  : fmt::format("the kernel ended: {}", kernel_exit.cause));
     }
     co_await replace_kernel(instance, Duration::zero());
 }

@@ -21,6 +21,8 @@ struct ConnectionInfo {
     // For a kernel whose idle may overtake output: a function of its language that prints its argument, a string, in
     // the way that all output takes. Empty: none is needed.
     std::string print_function;
+    // It is interrupted by SIGINT, as it does not understand the message for that.
+    bool interrupt_by_signal = false;
 
     std::string endpoint(Channel channel) const;
 };

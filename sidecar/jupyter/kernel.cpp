@@ -55,7 +55,8 @@ async::ExitStatus kernel_status(async::ExitStatus status) {
 
 struct Kernel::Impl {
     Impl(async::Loop& loop_in, const ConnectionInfo& connection, KernelListener& listener)
-        : loop(loop_in), client(loop_in, loop_in.clock(), connection, listener) {}
+        : loop(loop_in),
+          client(loop_in.clock(), zmq_transport(loop_in, connection), listener, connection.print_function) {}
 
     Task<void> drain_stdout() {
         // ipykernel sends its code's output as messages; the rest of stdout is discarded, so that it never blocks.

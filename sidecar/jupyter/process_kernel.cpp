@@ -55,7 +55,7 @@ class ProcessKernel final : public Kernel {
   public:
     ProcessKernel(async::Loop& loop, const ConnectionInfo& connection, KernelListener& listener,
                   std::unique_ptr<async::Process> process)
-        : loop_(loop), client_(loop, loop.clock(), connection, listener),
+        : loop_(loop), client_(loop.clock(), zmq_transport(loop, connection), listener, connection.print_function),
           interrupts_by_signal_(connection.interrupt_by_signal), process_(std::move(process)) {
         tasks_.spawn(watch());
         tasks_.spawn(drain_stdout());

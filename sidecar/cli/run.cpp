@@ -248,6 +248,21 @@ int run(const RunArguments& arguments) {
     return file_run.exit_code;
 }
 
+CLI::Option* add_existing(CLI::App& command, const std::shared_ptr<RunArguments>& arguments) {
+    const auto take = [arguments](const std::string& file) {
+        std::error_code ignored;
+        const bool is_path = std::filesystem::exists(file, ignored);
+        arguments->existing = is_path ? std::filesystem::absolute(file).string() : file;
+    };
+    return command
+        .add_option_function<std::string>("--existing", take,
+                                          "Use a kernel that already runs, without a sandbox, and leave it running: "
+                                          "its connection file, or a name or "
+                                          "pattern in Jupyter's runtime directory; \"\" is the newest one there")
+        ->type_name("CONNECTION_FILE")
+        ->excludes("--kernel");
+}
+
 } // namespace
 
 void add_run(CLI::App& app, Invocation& invocation) {
@@ -267,19 +282,7 @@ void add_run(CLI::App& app, Invocation& invocation) {
                      "A kernelspec's name or the path of a Python interpreter; see `cellgate "
                      "kernels`")
         ->type_name("NAME|PATH");
-    CLI::Option* existing =
-        command
-            ->add_option_function<std::string>(
-                "--existing",
-                [arguments](const std::string& file) {
-                    std::error_code ignored;
-                    arguments->existing =
-                        std::filesystem::exists(file, ignored) ? std::filesystem::absolute(file).string() : file;
-                },
-                "Use a kernel that already runs, without a sandbox, and leave it running: its connection file, or a "
-                "name or pattern in Jupyter's runtime directory; \"\" is the newest one there")
-            ->type_name("CONNECTION_FILE")
-            ->excludes("--kernel");
+    CLI::Option* existing = add_existing(*command, arguments);
     command
         ->add_option("--profile", arguments->profile,
                      "What the code may import, its limits and hosts: see `cellgate runtimes`")

@@ -27,8 +27,8 @@ struct CodeReply {
     std::string status;
     std::optional<std::string> evalue;
 
-    template <class Self, class Visit>
-    static void fields(Self& self, Visit& visit) {
+    template <class Self, class Visitor>
+    static void fields(Self& self, Visitor& visit) {
         visit("status", self.status);
         visit("evalue", self.evalue);
     }

@@ -13,7 +13,7 @@ struct KernelInstance;
 
 struct KernelSource {
     bool (*gives)(const protocol::KernelChoice& choice);
-    // Sets `kernel` and `language` of the instance, what goes with them, and what the session reports of it. After an
+    // Sets `kernel` and `language` of the instance, what belongs to them, and what the session reports of it. After an
     // error the instance is ended.
     Task<void> (KernelInstance::*start)();
     // Why a kernel that runs is not restarted; empty: it can be.

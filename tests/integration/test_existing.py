@@ -1,53 +1,15 @@
 """Kernels that already run, started by the tests: cells, tools through the gate, and what is left when a session ends."""
 
-import os
 import signal
-import subprocess
-import tempfile
 import unittest
 from pathlib import Path
 
 from cellgate_client import SharedSidecarTest
 from cli_testing import CliTest
 from executions import RpcError
-from processes import TIMEOUT, wait_until
+from existing_kernel import ExistingKernel
+from processes import wait_until
 from tools_testing import ToolsTest
-
-import jupyter_client
-from jupyter_client.connect import write_connection_file
-
-
-class ExistingKernel:
-    """An ipykernel that a user has started, in a folder of its own."""
-
-    def __init__(self, transport="tcp", name="kernel-existing.json"):
-        self.folder = tempfile.TemporaryDirectory(prefix="k")
-        self.file = os.path.join(self.folder.name, name)
-        # ZeroMQ names the sockets PREFIX-1 to PREFIX-5.
-        ip = {"ip": os.path.join(self.folder.name, "s")} if transport == "ipc" else {}
-        write_connection_file(self.file, transport=transport, key=os.urandom(16).hex().encode(), **ip)
-        environment = {"PATH": "/usr/bin:/bin", "HOME": self.folder.name, "LANG": "C.UTF-8"}
-        self.process = subprocess.Popen(["/usr/bin/python3", "-m", "ipykernel_launcher", "-f", self.file],
-                                        cwd=self.folder.name, env=environment, stdin=subprocess.DEVNULL,
-                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        self.client = jupyter_client.BlockingKernelClient(connection_file=self.file)
-        self.client.load_connection_file()
-        self.client.start_channels(hb=False)
-        self.client.wait_for_ready(timeout=TIMEOUT)
-
-    def value(self, expression):
-        """What another client of the kernel sees."""
-        reply = self.client.execute("", user_expressions={"value": expression}, reply=True, timeout=TIMEOUT)
-        return reply["content"]["user_expressions"]["value"]["data"]["text/plain"]
-
-    def run(self, code):
-        return self.client.execute(code, reply=True, timeout=TIMEOUT)
-
-    def end(self):
-        self.client.stop_channels()
-        self.process.kill()
-        self.process.wait()
-        self.folder.cleanup()
 
 
 class ExistingTest(SharedSidecarTest):

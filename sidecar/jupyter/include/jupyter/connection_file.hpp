@@ -9,10 +9,10 @@
 
 namespace cellgate::jupyter {
 
-// What a connection file says of its kernel.
+// A kernel as its connection file describes it.
 struct ExistingKernel {
     ConnectionInfo connection;
-    std::string name; // of its kernelspec; of the file where that is not said
+    std::string name; // of its kernelspec; of the file where it has none
 };
 
 // `name`: an absolute path, one from the home directory (~/), or a name, a part of one or a pattern (* and ?) in the

@@ -1,7 +1,7 @@
 #pragma once
 // `CommListener` is the ChannelListener of a kernel that has no socket to us: connections of its code are carried by
 // messages of a Jupyter comm, with kernel/comm_channel.py on the other side. What the kernel sends is untrusted. What
-// it sends and nobody reads is bounded: a connection with more than 16 MiB of it ends, and so do those beyond 64 that
+// it sends and is not read is bounded: a connection with more than 16 MiB of it ends, and so do those beyond 64 that
 // wait to be accepted.
 
 #include "base/clock.hpp"

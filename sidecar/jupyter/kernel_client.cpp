@@ -22,18 +22,9 @@ using namespace std::chrono_literals;
 
 // iopub joins later than shell answers; until it has, each request's messages on it would be lost.
 constexpr Duration nudge_interval = 5ms;
-// How often to look for the kernel's sockets until it has bound them.
-constexpr Duration connect_interval = 2ms;
 constexpr Duration first_answer_interval = 2s;
 // How long after one half of an execution's end the client probes for the other half.
 constexpr Duration half_end_patience = 1s;
-// After this many, other coroutines get their turn.
-constexpr std::size_t messages_per_turn = 64;
-constexpr std::size_t large_message = std::size_t{1} << 20;
-constexpr std::size_t bytes_per_turn = std::size_t{4} << 20;
-// Bytes read from the kernel ahead of their handling.
-constexpr std::size_t max_output_ahead_bytes = std::size_t{4} << 20;
-
 // An execution whose end is awaited. The end has two halves, the reply on shell and the idle on iopub.
 struct Pending {
     std::optional<ExecuteReply> reply;
@@ -78,89 +69,38 @@ struct Registration {
 
 } // namespace
 
-struct KernelClient::Impl {
-    Impl(async::Loop& loop_in, Clock& clock_in, const ConnectionInfo& connection, KernelListener& listener_in)
-        : loop(loop_in), clock(clock_in), listener(listener_in), key(connection.key), session(random_id()),
-          shell(loop, async::ZmqType::dealer, session, max_wire_bytes),
-          control(loop, async::ZmqType::dealer, session, max_wire_bytes),
-          iopub(loop, async::ZmqType::sub, {}, max_wire_bytes),
-          // The kernel asks the identity that sent the code.
-          stdin_socket(loop, async::ZmqType::dealer, session, max_wire_bytes), flush(connection.print_function),
-          receivers([this](std::exception_ptr error) { fail(std::move(error)); }) {
-        if (connection.kernel_keeps_output) {
-            iopub.leave_with_sender(max_output_ahead_bytes);
-        }
-        receivers.spawn(connect(connection));
-        receivers.spawn(receive(&iopub, &Impl::on_iopub));
-        receivers.spawn(receive(&shell, &Impl::on_shell));
-        receivers.spawn(receive(&stdin_socket, &Impl::on_stdin));
-        receivers.spawn(receive(&control, &Impl::on_control));
+struct KernelClient::Impl final : TransportListener {
+    Impl(Clock& clock_in, std::unique_ptr<KernelTransport> transport_in, KernelListener& listener_in,
+         std::string print_function)
+        : clock(clock_in), transport(std::move(transport_in)), listener(listener_in), flush(std::move(print_function)) {
+        transport->start(*this);
     }
 
-    // Connects to each socket once the kernel has bound it. Earlier messages are queued.
-    Task<void> connect(ConnectionInfo connection) {
-        std::vector<std::pair<Channel, async::ZmqSocket*>> missing = {{Channel::shell, &shell},
-                                                                      {Channel::control, &control},
-                                                                      {Channel::iopub, &iopub},
-                                                                      {Channel::stdin_, &stdin_socket}};
-        while (true) {
-            std::erase_if(missing, [&](const auto& each) {
-                std::optional<KernelSocket> opened = open_socket(connection, each.first);
-                if (opened) {
-                    each.second->connect(opened->endpoint());
-                    opened_sockets.push_back(std::move(*opened));
-                }
-                return opened.has_value();
-            });
-            if (missing.empty()) {
-                co_return;
-            }
-            co_await sleep_for(loop.clock(), connect_interval);
+    void on_message(Channel channel, WireMessage message) override {
+        ++received;
+        switch (channel) {
+        case Channel::iopub:
+            on_iopub(std::move(message));
+            break;
+        case Channel::shell:
+            on_shell(std::move(message));
+            break;
+        case Channel::stdin_:
+            on_stdin(std::move(message));
+            break;
+        default:
+            break; // Replies to interrupt and shutdown: their effect is what counts.
         }
     }
 
-    using Handler = void (Impl::*)(WireMessage message);
-
-    Task<void> receive(async::ZmqSocket* socket, Handler handler) {
-        WireReader reader(key);
-        std::size_t messages = 0;
-        std::size_t bytes = 0;
-        while (true) {
-            async::ZmqMessage frames = co_await socket->receive();
-            ++received;
-            std::size_t size = 0;
-            for (const std::string& frame : frames) {
-                size += frame.size();
-            }
-            bytes += size;
-            // Reading, checking and delivering a large message each take long enough for one turn.
-            const bool large = size >= large_message;
-            if (large) {
-                co_await loop.yield();
-            }
-            std::optional<WireMessage> message = read(reader, std::move(frames));
-            if (large) {
-                co_await loop.yield();
-            }
-            if (message) {
-                (this->*handler)(std::move(*message));
-            }
-            if (++messages >= messages_per_turn || bytes >= bytes_per_turn) {
-                messages = 0;
-                bytes = 0;
-                co_await loop.yield();
-            }
-        }
+    void on_invalid(const std::string& why) override {
+        ++received;
+        drop(why);
     }
 
-    std::optional<WireMessage> read(WireReader& reader, async::ZmqMessage frames) {
-        try {
-            return reader.read(std::move(frames));
-        } catch (const Error& error) {
-            drop(error.message);
-            return std::nullopt;
-        }
-    }
+    void on_reconnected() override {}
+
+    void on_failed(std::exception_ptr error) override { fail(std::move(error)); }
 
     // A hostile kernel can send any number of these: only the first and every power of two are logged.
     void drop(const std::string& why) {
@@ -169,10 +109,10 @@ struct KernelClient::Impl {
         }
     }
 
-    std::string send(async::ZmqSocket& socket, std::string_view type, std::string_view content,
-                     std::string msg_id = random_id(), std::string_view parent = "{}") {
+    std::string send(Channel channel, std::string_view type, std::string_view content, std::string msg_id = random_id(),
+                     std::string_view parent = "{}") {
         const Header header{std::move(msg_id), std::string(type)};
-        socket.send(encode_message(key, header, parent, content, session));
+        transport->send(channel, header, parent, content);
         return header.msg_id;
     }
 
@@ -199,6 +139,8 @@ struct KernelClient::Impl {
         } else if (const std::optional<OutputType> type = output_type(message.header.msg_type);
                    type && flush.take(message)) {
             on_output(*type, message);
+        } else if (!type && message.header.msg_type.starts_with("comm_")) {
+            listener.on_comm(message.header.msg_type, std::move(message.content));
         }
     }
 
@@ -309,8 +251,6 @@ struct KernelClient::Impl {
         listener.on_input_request(std::move(request));
     }
 
-    void on_control(WireMessage) {} // Replies to interrupt and shutdown: their effect is what counts.
-
     void fail(std::exception_ptr error) {
         if (failure) {
             return;
@@ -333,16 +273,9 @@ struct KernelClient::Impl {
         }
     }
 
-    async::Loop& loop;
     Clock& clock;
+    std::unique_ptr<KernelTransport> transport;
     KernelListener& listener;
-    std::string key;
-    std::string session;
-    std::vector<KernelSocket> opened_sockets; // as long as the sockets may connect to them again
-    async::ZmqSocket shell;
-    async::ZmqSocket control;
-    async::ZmqSocket iopub;
-    async::ZmqSocket stdin_socket;
 
     Pendings pendings;
     PendingQueries queries;
@@ -355,11 +288,11 @@ struct KernelClient::Impl {
     std::optional<std::string> prompt_header; // of a prompt that has no answer yet
     std::uint64_t received = 0;
     std::uint64_t dropped = 0;
-    TaskScope receivers;
 };
 
-KernelClient::KernelClient(async::Loop& loop, Clock& clock, const ConnectionInfo& connection, KernelListener& listener)
-    : impl_(std::make_unique<Impl>(loop, clock, connection, listener)) {}
+KernelClient::KernelClient(Clock& clock, std::unique_ptr<KernelTransport> transport, KernelListener& listener,
+                           std::string print_function)
+    : impl_(std::make_unique<Impl>(clock, std::move(transport), listener, std::move(print_function))) {}
 
 KernelClient::~KernelClient() = default;
 
@@ -374,11 +307,9 @@ Task<KernelInfoReply> KernelClient::wait_ready(Instant deadline) {
         if (now >= deadline) {
             throw Error(ErrorCode::kernel_start_failed,
                         impl.info ? "the kernel answers, but its output channel (iopub) sends nothing"
-                        : impl.opened_sockets.empty()
-                            ? "the kernel did not make the sockets that its connection file names"
-                            : "the kernel did not answer in time");
+                                  : impl.transport->silence());
         }
-        impl.send(impl.shell, "kernel_info_request", "{}");
+        impl.send(Channel::shell, "kernel_info_request", "{}");
         impl.readiness.reset();
         const Duration interval = impl.info ? nudge_interval : first_answer_interval;
         co_await wait_until(impl.clock, impl.readiness, std::min(deadline, now + interval));
@@ -393,7 +324,7 @@ Task<ExecuteReply> KernelClient::execute(ExecuteRequest request) {
         throw Error(ErrorCode::execution_exists, fmt::format("the execution {} runs already", request.msg_id));
     }
     const Registration registration{impl.pendings, request.msg_id};
-    impl.send(impl.shell, "execute_request", execute_request_content(request), request.msg_id);
+    impl.send(Channel::shell, "execute_request", execute_request_content(request), request.msg_id);
     Duration patience = half_end_patience;
     while (!pending->reply || !pending->idle) {
         impl.check_alive();
@@ -406,7 +337,7 @@ Task<ExecuteReply> KernelClient::execute(ExecuteRequest request) {
         if (!other_half) {
             // One half has arrived and the other has not. Each socket keeps its order: when the answer to a later
             // request arrives first, the missing half is lost (dropped, or never sent).
-            pending->probe = impl.send(impl.shell, "kernel_info_request", "{}");
+            pending->probe = impl.send(Channel::shell, "kernel_info_request", "{}");
             patience *= 2;
         }
     }
@@ -414,7 +345,7 @@ Task<ExecuteReply> KernelClient::execute(ExecuteRequest request) {
         ExecuteRequest after{
             .msg_id = random_id(), .code = {}, .silent = true, .store_history = false, .allow_stdin = false};
         after.code = impl.flush.begin(request.msg_id, after.msg_id);
-        impl.send(impl.shell, "execute_request", execute_request_content(after), after.msg_id);
+        impl.send(Channel::shell, "execute_request", execute_request_content(after), after.msg_id);
         co_await impl.flush.arrived(impl.clock, impl.received);
     }
     ExecuteReply reply = std::move(*pending->reply);
@@ -429,7 +360,7 @@ Task<std::string> KernelClient::ask(KernelQuery query, Instant deadline) {
     impl.check_alive();
     const auto pending = std::make_shared<PendingQuery>();
     pending->reply_type = query.type + "_reply";
-    const std::string msg_id = impl.send(impl.shell, query.type + "_request", query.content);
+    const std::string msg_id = impl.send(Channel::shell, query.type + "_request", query.content);
     impl.queries.emplace(msg_id, pending);
     const QueryWaiter attention{impl.queries, msg_id};
     while (!pending->reply) {
@@ -461,15 +392,19 @@ void KernelClient::reply_input(std::uint64_t id, std::optional<std::string> valu
     impl_->prompt_header.reset();
     // A lone ^D means end of file in Jupyter.
     const std::string content = input_reply_content(std::move(value).value_or("\x04"));
-    impl_->send(impl_->stdin_socket, "input_reply", content, random_id(), parent);
+    impl_->send(Channel::stdin_, "input_reply", content, random_id(), parent);
+}
+
+void KernelClient::send_comm(Channel channel, std::string_view type, std::string_view content) {
+    impl_->send(channel, type, content);
 }
 
 void KernelClient::interrupt() {
-    impl_->send(impl_->control, "interrupt_request", "{}");
+    impl_->send(Channel::control, "interrupt_request", "{}");
 }
 
 void KernelClient::request_shutdown(bool restart) {
-    impl_->send(impl_->control, "shutdown_request", shutdown_request_content(restart));
+    impl_->send(Channel::control, "shutdown_request", shutdown_request_content(restart));
 }
 
 void KernelClient::fail(std::exception_ptr error) {
@@ -484,11 +419,7 @@ std::uint64_t KernelClient::dropped() const {
 }
 
 Task<void> KernelClient::close() {
-    co_await cancel_and_join(impl_->receivers);
-    impl_->shell.close();
-    impl_->control.close();
-    impl_->iopub.close();
-    impl_->stdin_socket.close();
+    co_await impl_->transport->close();
 }
 
 } // namespace cellgate::jupyter

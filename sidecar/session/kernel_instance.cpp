@@ -11,7 +11,9 @@
 #include "egress/trusted_certificates.hpp"
 #include "gate/connection_rule.hpp"
 #include "gate/injected_secrets.hpp"
+#include "jupyter/process_kernel.hpp"
 #include "kernel_selection.hpp"
+#include "kernel_source.hpp"
 #include "notes.hpp"
 #include "session/process_usage.hpp"
 #include "session/session_limits.hpp"
@@ -78,6 +80,15 @@ void put_placeholders(Environment& environment, std::map<std::string, std::strin
 } // namespace
 
 Task<std::unique_ptr<KernelInstance>> KernelInstance::start(KernelContext context) {
+    auto instance = std::make_unique<KernelInstance>(context);
+    const KernelSource& source = source_of(context.options.kernel);
+    co_await on_failure((instance.get()->*source.start)(), instance->end(Duration::zero()));
+    context.latest.kernel.version = instance->kernel->info().language_version;
+    context.latest.execution_count = 0;
+    co_return std::move(instance);
+}
+
+Task<void> KernelInstance::start_process() {
     SelectedKernel selected = co_await select_kernel(context.services, context.options);
     jupyter::KernelChoice& choice = selected.choice;
     LatestKernel& latest = context.latest;
@@ -86,16 +97,10 @@ Task<std::unique_ptr<KernelInstance>> KernelInstance::start(KernelContext contex
     if (choice.interpreter) {
         latest.kernel.interpreter = choice.interpreter->executable;
     }
-    auto instance = std::make_unique<KernelInstance>(context);
-    instance->interrupt_by_signal = choice.interrupt_by_signal;
-    instance->language = make_language_support(choice);
-    latest.python = instance->language->python();
-    co_await gate::reporting_failure(selected.outcome,
-                                     on_failure(instance->launch(std::move(choice)), instance->end(Duration::zero())));
+    language = make_language_support(choice);
+    latest.python = language->python();
+    co_await gate::reporting_failure(selected.outcome, launch(std::move(choice)));
     selected.outcome.succeeded();
-    latest.kernel.version = instance->kernel->info().language_version;
-    latest.execution_count = 0;
-    co_return std::move(instance);
 }
 
 Task<void> KernelInstance::launch(jupyter::KernelChoice choice) {
@@ -113,6 +118,7 @@ Task<void> KernelInstance::launch(jupyter::KernelChoice choice) {
     const SessionOptions& options = context.options;
     const LaunchPlace place{services.directories, services.workspace, options.cwd, temp_dir.path, connection.file};
     KernelLaunch start = language->launch(place, make_environment(choice));
+    connection.interrupt_by_signal = choice.interrupt_by_signal;
     connection.kernel_keeps_output = start.keeps_output;
     connection.print_function = std::move(start.print_function);
     for (const BootstrapFile& file : start.files) {
@@ -205,8 +211,9 @@ Task<void> KernelInstance::make_trusted_authority(Environment given) {
 }
 
 void KernelInstance::open_channels() {
-    channel = std::make_unique<tools::Channel>(context.services.loop, path_of(channel_socket), context.services.tools,
-                                               context.caller);
+    channel = std::make_unique<tools::Channel>(context.services.loop,
+                                               tools::listen_on_socket(context.services.loop, path_of(channel_socket)),
+                                               context.services.tools, context.caller);
     serving.spawn(channel->run());
     if (sandbox::traits_of(context.options.isolation).own_network) {
         proxy = make_proxy();
@@ -294,12 +301,10 @@ void KernelInstance::record_sandbox(const sandbox::Launch& launch) {
 }
 
 void KernelInstance::interrupt() {
-    channel->cancel_calls();
-    if (interrupt_by_signal) {
-        kernel->interrupt_by_signal();
-    } else {
-        kernel->client().interrupt();
+    if (channel) {
+        channel->cancel_calls();
     }
+    kernel->interrupt();
 }
 
 void KernelInstance::close_channels() {
@@ -313,6 +318,9 @@ void KernelInstance::close_channels() {
 
 Task<void> KernelInstance::end(Duration grace) {
     close_channels();
+    if (comm_tools) {
+        co_await comm_tools->end();
+    }
     if (kernel) {
         co_await kernel->stop(grace);
     }

@@ -119,8 +119,12 @@ std::optional<KernelProcesses> Session::kernel_processes() const {
     if (!instance_ || instance_->lost || instance_->kernel->has_exited()) {
         return std::nullopt;
     }
+    const std::optional<int> supervisor = instance_->kernel->pid();
+    if (!supervisor) {
+        return std::nullopt;
+    }
     KernelProcesses processes;
-    processes.supervisor = instance_->kernel->pid();
+    processes.supervisor = *supervisor;
     if (instance_->group) {
         processes.group_folders = instance_->group->folders();
     }
@@ -298,7 +302,7 @@ void Session::on_output(const std::string& parent, jupyter::Output output) {
     // The parent is the kernel's word. What belongs to no execution that we know of is shown where something runs, or
     // ran last: it is output of this kernel, and none is lost.
     std::shared_ptr<Execution> execution = queue_.find(parent);
-    if (!execution) {
+    if (!execution && instance_ && !instance_->kernel->is_shared()) {
         execution = queue_.latest();
     }
     if (!execution || execution->state == protocol::ExecutionState::queued) {

@@ -70,7 +70,8 @@ inline Task<void> tick(Stage* stage, bool* ready) {
 
 inline Task<void> play(Stage* stage, Act act, bool connect, Clock* clock) {
     stage->kernel = std::make_unique<FakeKernel>(stage->loop, stage->connection);
-    stage->client = std::make_unique<KernelClient>(stage->loop, *clock, stage->connection, stage->recorder);
+    stage->client = std::make_unique<KernelClient>(*clock, zmq_transport(stage->loop, stage->connection),
+                                                   stage->recorder, stage->connection.print_function);
     TaskScope scope;
     if (connect) {
         bool ready = false;

@@ -271,6 +271,21 @@ Task<void> flood(Stage* stage, TaskScope* scope) {
     }
 }
 
+Task<void> comms(Stage* stage, TaskScope*) {
+    Recorder& recorder = stage->recorder;
+    stage->kernel->publish("{}", "comm_open", R"({"comm_id":"c","target_name":"t","data":{}})");
+    stage->kernel->publish("{}", "comm_msg", R"({"comm_id":"c","data":{"n":1}})");
+    co_await Recorder::until(&recorder, [&recorder] { return recorder.comms.size() == 2; });
+    CHECK(recorder.comms[0].first == "comm_open");
+    CHECK(recorder.comms[1].first == "comm_msg");
+    CHECK(recorder.comms[1].second == R"({"comm_id":"c","data":{"n":1}})");
+    CHECK(recorder.outputs.empty());
+    stage->client->send_comm(Channel::control, "comm_msg", R"({"comm_id":"c","data":{"n":2}})");
+    const FakeRequest request = co_await FakeKernel::next(stage->kernel.get(), &stage->kernel->control);
+    CHECK(request.message.header.msg_type == "comm_msg");
+    CHECK(request.message.content == R"({"comm_id":"c","data":{"n":2}})");
+}
+
 } // namespace
 
 TEST_CASE("an execution ends after its reply and its idle, with all output before") {
@@ -323,4 +338,8 @@ TEST_CASE("a cancelled wait leaves the kernel's messages to go where they went")
 
 TEST_CASE("a flood arrives whole and in order") {
     run(flood);
+}
+
+TEST_CASE("messages of comms go to the listener, and to the kernel on the chosen channel") {
+    run(comms);
 }

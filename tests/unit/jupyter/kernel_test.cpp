@@ -1,5 +1,5 @@
 // With the real ipykernel of the system's Python, outside any sandbox.
-#include "jupyter/kernel.hpp"
+#include "jupyter/process_kernel.hpp"
 #include "jupyter/kernel_choice.hpp"
 #include "support.hpp"
 
@@ -217,7 +217,7 @@ Task<void> interrupts(Scene* scene) {
 Task<void> restart(Scene* scene) {
     co_await start(scene);
     co_await execute(scene, "x = 1");
-    const int pid = scene->kernel->pid();
+    const int pid = scene->kernel->pid().value();
     co_await stop(scene);
     CHECK(::kill(pid, 0) != 0);
     co_await start(scene);

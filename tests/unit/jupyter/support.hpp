@@ -44,6 +44,10 @@ struct Recorder : KernelListener {
         prompts.push_back(std::move(request));
         changed.set();
     }
+    void on_comm(const std::string& type, std::string content) override {
+        comms.emplace_back(type, std::move(content));
+        changed.set();
+    }
 
     // All text of a stream, as it would be read.
     std::string stream_text(const std::string& name = "stdout") const {
@@ -74,6 +78,7 @@ struct Recorder : KernelListener {
 
     std::vector<Recorded> outputs;
     std::vector<InputRequest> prompts;
+    std::vector<std::pair<std::string, std::string>> comms; // type, content
     Event changed;
 };
 

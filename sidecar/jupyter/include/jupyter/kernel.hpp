@@ -1,64 +1,45 @@
 #pragma once
-// `Kernel` is a kernel's process and its client as one: started together, ended together. When the process ends, all
-// waits fail with Error{kernel_died} that names the cause.
+// `Kernel` is a kernel that a session uses, with its client: a process that was started for the session
+// (process_kernel.hpp), or a kernel that already ran (connected_kernel.hpp). When it is gone, all waits fail with
+// Error{kernel_died} that names the cause. stop() must have been awaited before it is destroyed.
 
-#include "async/loop.hpp"
 #include "async/process.hpp"
-#include "jupyter/connection.hpp"
 #include "jupyter/kernel_client.hpp"
 
-#include <functional>
-#include <memory>
+#include <optional>
 #include <string>
 
 namespace cellgate::jupyter {
 
 struct KernelExit {
-    // A launcher's "exit code 128+n" is converted to signal n.
+    // Of its process, where there is one that is ours. A launcher's "exit code 128+n" is converted to signal n.
     async::ExitStatus status;
     std::string stderr_tail;
-};
-
-// How a kernel shows, besides by its messages and its stderr, that its start goes on.
-struct SignsOfLife {
-    Duration max_silence; // a start without any of these for so long has failed
-    // A text that is another one when the process has done something since.
-    std::function<Task<std::string>(int pid)> progress;
+    std::string cause; // "the kernel ended: exit code 1", "the connection to the kernel ended"
 };
 
 class Kernel {
   public:
-    ~Kernel(); // stop() must have been awaited
+    virtual ~Kernel() = default;
 
-    KernelClient& client();
-    const KernelInfoReply& info() const;
-    // The started process: the supervisor of the launcher of the kernel.
-    int pid() const;
-    bool has_exited() const;
-    // For a kernel that does not understand KernelClient::interrupt(): SIGINT to its own process, inside its launcher.
-    // Does nothing if that process is not found.
-    void interrupt_by_signal();
-    // Completes when the process has ended, for any reason, and its last output was delivered. May be awaited by many.
-    Task<KernelExit> exited();
-    // Waits for the end until `deadline`; false if the kernel still runs then. Cancelling stops the wait.
-    Task<bool> wait_exit(Instant deadline);
-    // Asks the kernel to shut down, waits up to `grace` (0: does not ask), then ends all its processes. Idempotent.
-    Task<void> stop(Duration grace);
-
-  private:
-    struct Impl;
-    explicit Kernel(std::unique_ptr<Impl> impl);
-    friend Task<std::unique_ptr<Kernel>> start_kernel(async::Loop& loop, async::Command command,
-                                                      ConnectionInfo connection, KernelListener& listener,
-                                                      Instant deadline, const SignsOfLife* signs);
-    std::unique_ptr<Impl> impl_;
+    virtual KernelClient& client() = 0;
+    virtual const KernelInfoReply& info() const = 0;
+    // The process that all of its processes descend from: the supervisor of its launcher. Nothing if they are not ours.
+    virtual std::optional<int> pid() const = 0;
+    virtual bool has_exited() const = 0;
+    // Interrupts the code that runs.
+    virtual void interrupt() = 0;
+    // Completes when the kernel is gone, for any reason, and its last output was delivered. May be awaited by many.
+    virtual Task<KernelExit> exited() = 0;
+    // Waits for the end until `deadline`; false if the kernel is still there then. Cancelling stops the wait.
+    virtual Task<bool> wait_exit(Instant deadline) = 0;
+    // "was ended", "was left running": what stop() does to it, for messages.
+    virtual std::string_view after_stop() const = 0;
+    // Whether others than its session run code in it, so that its output may be of theirs.
+    virtual bool is_shared() const = 0;
+    // A process: asks it to shut down, waits up to `grace` (0: does not ask), then ends all its processes. A kernel
+    // that already ran is left running. Idempotent.
+    virtual Task<void> stop(Duration grace) = 0;
 };
-
-// `command` is the full command line, including the launcher. Throws Error{kernel_start_failed} with the exit status
-// and the last lines of stderr when the kernel ends, or does not answer before `deadline`, or is silent for too long by
-// `signs` (nullptr: it may be); all its processes have ended then.
-Task<std::unique_ptr<Kernel>> start_kernel(async::Loop& loop, async::Command command, ConnectionInfo connection,
-                                           KernelListener& listener, Instant deadline,
-                                           const SignsOfLife* signs = nullptr);
 
 } // namespace cellgate::jupyter

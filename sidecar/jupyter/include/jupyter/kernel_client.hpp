@@ -4,13 +4,11 @@
 // sidecar. Invalid messages (bad signature, frames, size) are dropped and counted; unknown types are ignored. close()
 // must have been awaited before a client is destroyed.
 
-#include "async/loop.hpp"
 #include "base/clock.hpp"
 #include "base/task.hpp"
-#include "jupyter/connection.hpp"
 #include "jupyter/kernel_query.hpp"
+#include "jupyter/kernel_transport.hpp"
 #include "jupyter/output.hpp"
-#include "jupyter/wire.hpp"
 
 #include <cstdint>
 #include <exception>
@@ -35,6 +33,8 @@ struct KernelListener {
     virtual ~KernelListener() = default;
     virtual void on_output(const std::string& parent, Output output) = 0;
     virtual void on_input_request(InputRequest request) = 0;
+    // A message of a comm: comm_open, comm_msg or comm_close, with its content, a JSON object.
+    virtual void on_comm(const std::string& /*type*/, std::string /*content*/) {}
 };
 
 struct ExecuteRequest {
@@ -68,7 +68,9 @@ struct KernelInfoReply {
 
 class KernelClient {
   public:
-    KernelClient(async::Loop& loop, Clock& clock, const ConnectionInfo& connection, KernelListener& listener);
+    // `print_function` as in ConnectionInfo.
+    KernelClient(Clock& clock, std::unique_ptr<KernelTransport> transport, KernelListener& listener,
+                 std::string print_function = {});
     ~KernelClient();
 
     // Asks for kernel_info until both a reply and an iopub message have come: before that, output could be missed.
@@ -88,6 +90,9 @@ class KernelClient {
     // Answers a prompt; an empty `value` raises EOFError in the kernel. An answer to any but the latest prompt is
     // dropped, so that it cannot answer another prompt.
     void reply_input(std::uint64_t id, std::optional<std::string> value);
+
+    // Sends a message of a comm. `channel`: shell, where it waits for the code that runs, or control.
+    void send_comm(Channel channel, std::string_view type, std::string_view content);
 
     void interrupt();
     void request_shutdown(bool restart);

@@ -14,18 +14,23 @@ constexpr std::size_t max_typed_line_bytes = 4095; // of a line that the termina
 
 } // namespace
 
-std::string ApprovalPrompt::heading(std::size_t columns) const {
-    std::string text = "\n== cellgate asks =====================================================\n";
-    for (const std::string& line : gate::question_lines(approval_)) {
+std::string ApprovalPrompt::question_text(const protocol::Approval& approval, std::size_t columns) {
+    std::string text;
+    for (const std::string& line : gate::question_lines(approval)) {
         text += prompt_lines(line, columns);
     }
-    if (approval_.origin) {
+    if (approval.origin) {
         // `text` was escaped by the sidecar; the number is the code's claim.
         text += prompt_lines(
-            fmt::format("from line {} (reported by the code): {}", approval_.origin->line + 1, approval_.origin->text),
+            fmt::format("from line {} (reported by the code): {}", approval.origin->line + 1, approval.origin->text),
             columns);
     }
-    text += "\n";
+    return text;
+}
+
+std::string ApprovalPrompt::heading(std::size_t columns) const {
+    std::string text = "\n== cellgate asks =====================================================\n";
+    text += question_text(approval_, columns) + "\n";
     for (std::size_t i = 0; i < approval_.choices.size(); ++i) {
         text += prompt_lines(fmt::format("{}  {}", i + 1, approval_.choices[i].label), columns);
     }
@@ -111,7 +116,7 @@ Task<bool> ApprovalPrompt::respond(protocol::ApprovalRespondParams params) {
 
 Task<void> ApprovalPrompt::send(protocol::ApprovalRespondParams params) {
     protocol::ApprovalRespondParams sent = params;
-    co_await sidecar_.call<protocol::ApprovalRespond>(std::move(sent));
+    co_await respond_(std::move(sent));
     if (on_answered_) {
         on_answered_(approval_, params);
     }

@@ -2,8 +2,8 @@
 // `ApprovalPrompt` asks about one approval at the terminal: the action as the sidecar rendered it, the source line of
 // the call, and the choices. Without a terminal there is none: the gate denies.
 
-#include "local_sidecar.hpp"
 #include "prompt_queue.hpp"
+#include "protocol/messages/policy.hpp"
 
 #include <functional>
 #include <optional>
@@ -15,10 +15,14 @@ class ApprovalPrompt final : public Prompt {
   public:
     // Called for an accepted answer; may be empty.
     using OnAnswered = std::function<void(const protocol::Approval&, const protocol::ApprovalRespondParams&)>;
-    ApprovalPrompt(protocol::Approval approval, LocalSidecar& sidecar, PromptQueue& queue, OnAnswered on_answered = {})
-        : Prompt(prompt_id(approval.approval_id)), approval_(std::move(approval)), sidecar_(sidecar), queue_(queue),
-          on_answered_(std::move(on_answered)) {}
+    // Calls approval/respond.
+    using Respond = std::function<Task<Empty>(protocol::ApprovalRespondParams)>;
+    ApprovalPrompt(protocol::Approval approval, Respond respond, PromptQueue& queue, OnAnswered on_answered = {})
+        : Prompt(prompt_id(approval.approval_id)), approval_(std::move(approval)), respond_(std::move(respond)),
+          queue_(queue), on_answered_(std::move(on_answered)) {}
 
+    // The whole action, and the line that makes it, as each prompt shows it.
+    static std::string question_text(const protocol::Approval& approval, std::size_t columns);
     static std::string prompt_id(const std::string& approval_id) { return "approval " + approval_id; }
 
     std::string heading(std::size_t columns) const override;
@@ -32,7 +36,7 @@ class ApprovalPrompt final : public Prompt {
     Task<void> send(protocol::ApprovalRespondParams params);
 
     protocol::Approval approval_;
-    LocalSidecar& sidecar_;
+    Respond respond_;
     PromptQueue& queue_;
     OnAnswered on_answered_;
 };

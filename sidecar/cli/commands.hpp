@@ -45,10 +45,16 @@ void add_undo(CLI::App& app, Invocation& invocation);
 void add_verify(CLI::App& app, Invocation& invocation);
 void add_events(CLI::App& app, Invocation& invocation);
 void add_limits(CLI::App& app, Invocation& invocation);
+void add_approvals(CLI::App& app, Invocation& invocation);
+void add_session(CLI::App& app, Invocation& invocation);
+void add_queue(CLI::App& app, Invocation& invocation);
+void add_servers(CLI::App& app, Invocation& invocation);
 void add_transfer(CLI::App& app, Invocation& invocation);
 void add_stats(CLI::App& app, Invocation& invocation);
 void add_doctor(CLI::App& app, Invocation& invocation);
 void add_sandbox(CLI::App& app, Invocation& invocation);
+void add_completion(CLI::App& app, Invocation& invocation);
+void add_man(CLI::App& app, Invocation& invocation);
 void add_demo(CLI::App& app, Invocation& invocation);
 void add_mcp(CLI::App& app, Invocation& invocation);
 

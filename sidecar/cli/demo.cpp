@@ -178,7 +178,7 @@ class Demo final : public ClientEvents {
     void on_approval_requested(const protocol::Approval& approval) override {
         if (prompts_) {
             prompts_->add(std::make_shared<ApprovalPrompt>(
-                approval, *sidecar_, *prompts_,
+                approval, sidecar_->responder(), *prompts_,
                 [this](const protocol::Approval& asked, const protocol::ApprovalRespondParams& answer) {
                     remember(asked, answer);
                 }));

@@ -2,23 +2,20 @@
 // sidecar of the workspace does, goes on when one ends and another begins, and keeps none running.
 
 #include "async/loop.hpp"
-#include "async/stream.hpp"
 #include "base/escape_unprintable.hpp"
 #include "base/json_scan.hpp"
 #include "base/sync.hpp"
 #include "commands.hpp"
 #include "record/record_reader.hpp"
 #include "record_text.hpp"
+#include "until_interrupted.hpp"
 #include "workspace_record.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <csignal>
 #include <cstdio>
 #include <memory>
-#include <poll.h>
-#include <unistd.h>
 
 namespace cellgate::cli {
 
@@ -42,28 +39,22 @@ bool matches(const std::string& entry, const EventsArguments& arguments) {
            (!arguments.session_id || json_member_text(entry, "sessionId") == arguments.session_id);
 }
 
-// It is a pipe whose other end was closed.
-bool is_output_closed() {
-    pollfd output{STDOUT_FILENO, 0, 0};
-    return ::poll(&output, 1, 0) == 1 && (output.revents & (POLLERR | POLLHUP)) != 0;
-}
-
 class Follower {
   public:
     Follower(const EventsArguments& arguments, std::string directory)
         : arguments_(arguments), directory_(std::move(directory)), next_(arguments.from_seq) {}
 
     // Until the output takes no more: a pipe that was closed is no failure.
-    Task<bool> run(Clock* clock) {
+    Task<void> run(Clock* clock) {
         while (true) {
             print_new();
             std::fflush(stdout);
             if (is_output_closed()) {
                 std::clearerr(stdout);
-                co_return true;
+                co_return;
             }
             if (std::ferror(stdout) != 0) {
-                co_return false;
+                co_return;
             }
             co_await sleep_for(*clock, look_every);
         }
@@ -108,18 +99,9 @@ class Follower {
     std::optional<std::int64_t> next_; // to be read
 };
 
-Task<void> set_on_signal(async::Loop* loop, int signal, Event* ended) {
-    co_await async::wait_for_signal(*loop, signal);
-    ended->set();
-}
-
 Task<void> follow(async::Loop* loop, const EventsArguments* arguments, std::string directory) {
     Follower follower(*arguments, std::move(directory));
-    Event interrupted;
-    TaskScope signals;
-    signals.spawn(set_on_signal(loop, SIGINT, &interrupted));
-    signals.spawn(set_on_signal(loop, SIGTERM, &interrupted));
-    co_await finally(unless(&interrupted, follower.run(&loop->clock())), cancel_and_join(signals));
+    co_await until_interrupted(loop, follower.run(&loop->clock()));
 }
 
 } // namespace

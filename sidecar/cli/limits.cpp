@@ -1,15 +1,13 @@
 // `cellgate limits`: the limits of a session, and changing them.
 
-#include "base/escape_unprintable.hpp"
-#include "base/json_value.hpp"
+#include "base/json_scan.hpp"
 #include "protocol/messages/sessions.hpp"
 #include "running_sidecar.hpp"
-#include "workspace_client.hpp"
+#include "session_text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <memory>
 
 namespace cellgate::cli {
@@ -25,44 +23,24 @@ struct LimitsArguments {
     int exit_code = 1;
 };
 
-// Each limit on a line of its own: `"memoryBytes": 4294967296`.
-void print_limits(const std::optional<protocol::Limits>& limits) {
-    const std::string json = limits ? to_json(*limits) : "{}";
-    if (json == "{}") {
-        fmt::print("none beside the defaults\n");
-        return;
-    }
-    for (const JsonValue::Member& member : parse_json_value(json).members) {
-        fmt::print("{} {}\n", member.name, member.value.text);
-    }
-}
-
-Task<void> show_limits(std::unique_ptr<ByteStream> stream, LimitsArguments* arguments) {
-    WorkspaceClient client(std::move(stream));
-    const protocol::SessionListResult list = co_await client.call<protocol::SessionList>();
-    const auto session = std::find_if(list.sessions.begin(), list.sessions.end(),
-                                      [&](const auto& each) { return each.session_id == arguments->session; });
-    if (session == list.sessions.end()) {
-        throw Error(ErrorCode::session_not_found,
-                    fmt::format("there is no session \"{}\"", escape_unprintable(arguments->session)),
-                    "`cellgate stats` lists those that there are");
-    }
+Task<void> show_limits(WorkspaceClient* client, LimitsArguments* arguments) {
+    std::string id = arguments->session;
+    const protocol::SessionInfo session = co_await find_session(client, std::move(id));
     if (arguments->json) {
-        fmt::print("{}\n", to_json(session->limits.value_or(protocol::Limits{})));
+        fmt::print("{}\n", to_json(session.limits.value_or(protocol::Limits{})));
     } else {
-        print_limits(session->limits);
+        fmt::print("{}", limits_text(session.limits));
     }
 }
 
-Task<void> change_limits(std::unique_ptr<ByteStream> stream, LimitsArguments* arguments) {
-    WorkspaceClient client(std::move(stream));
+Task<void> change_limits(WorkspaceClient* client, LimitsArguments* arguments) {
     protocol::LimitsSetParams params{arguments->session, arguments->limits};
-    const protocol::LimitsSetResult result = co_await client.call<protocol::LimitsSet>(std::move(params));
+    const protocol::LimitsSetResult result = co_await client->call<protocol::LimitsSet>(std::move(params));
     if (arguments->json) {
         fmt::print("{}\n", to_json(result));
         co_return;
     }
-    print_limits(result.limits);
+    fmt::print("{}", limits_text(result.limits));
     if (!result.after_restart.empty()) {
         std::vector<std::string> names;
         for (const protocol::LimitName name : result.after_restart) {
@@ -72,17 +50,12 @@ Task<void> change_limits(std::unique_ptr<ByteStream> stream, LimitsArguments* ar
     }
 }
 
-Task<void> limits(async::Loop* loop, daemon::InstancePaths paths, LimitsArguments* arguments) {
-    std::unique_ptr<ByteStream> stream = co_await join_running_sidecar(loop, std::move(paths));
-    if (!stream) {
-        co_return;
-    }
+Task<void> limits(WorkspaceClient* client, LimitsArguments* arguments) {
     if (arguments->changes) {
-        co_await change_limits(std::move(stream), arguments);
+        co_await change_limits(client, arguments);
     } else {
-        co_await show_limits(std::move(stream), arguments);
+        co_await show_limits(client, arguments);
     }
-    arguments->exit_code = 0;
 }
 
 template <class Number>

@@ -5,10 +5,12 @@
 #include "async/loop.hpp"
 #include "protocol/messages/executions.hpp"
 #include "protocol/messages/lifecycle.hpp"
+#include "protocol/messages/policy.hpp"
 #include "protocol/messages/tool_servers.hpp"
 #include "protocol/peer.hpp"
 #include "service/sidecar.hpp"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -40,6 +42,12 @@ class LocalSidecar {
     template <class Method>
     Task<typename Method::Result> call(typename Method::Params params) {
         return peer_->call<Method>(std::move(params));
+    }
+    // As an ApprovalPrompt takes it.
+    std::function<Task<Empty>(protocol::ApprovalRespondParams)> responder() {
+        return [this](protocol::ApprovalRespondParams params) {
+            return call<protocol::ApprovalRespond>(std::move(params));
+        };
     }
     // Ends the conversation and every process. Must be awaited.
     Task<void> close();

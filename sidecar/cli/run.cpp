@@ -10,7 +10,7 @@
 #include "gate/connection_rule.hpp"
 #include "protocol/messages/changes.hpp"
 #include "protocol/messages/sessions.hpp"
-#include "sandbox_options.hpp"
+#include "session_options.hpp"
 #include "sidecar_arguments.hpp"
 #include "source_file.hpp"
 #include "terminal_client.hpp"
@@ -28,10 +28,8 @@ struct RunArguments {
     std::string file;
     std::string kernel;
     std::optional<std::string> existing; // a connection file
-    std::string profile;                 // empty: none, or the default
-    bool no_sandbox = false;
-    std::string launcher; // empty: the default
-    SandboxOptions sandbox;
+    std::string profile; // empty: none, or the default
+    SessionSandbox sandbox;
     double timeout = 0;
     bool changes = false;
     std::string save; // empty: nothing is saved
@@ -104,28 +102,6 @@ Task<void> interrupt_on_signal(async::Loop* loop, FileRun* run, TerminalClient* 
     }
 }
 
-protocol::SandboxChoice sandbox_choice(const RunArguments& arguments) {
-    protocol::SandboxChoice choice;
-    choice.isolated = !arguments.no_sandbox;
-    if (!arguments.launcher.empty()) {
-        choice.launcher = from_json<protocol::SandboxLauncher>(fmt::format("\"{}\"", arguments.launcher), "--sandbox");
-    }
-    if (!arguments.sandbox.config.empty()) {
-        choice.config_file = std::filesystem::absolute(arguments.sandbox.config);
-    }
-    const sandbox::Additions additions = arguments.sandbox.additions();
-    if (!additions.allow_read.empty()) {
-        choice.additions.allow_read = additions.allow_read;
-    }
-    if (!additions.allow_write.empty()) {
-        choice.additions.allow_write = additions.allow_write;
-    }
-    if (additions.gpu) {
-        choice.additions.gpu = true;
-    }
-    return choice;
-}
-
 // The session in which code of the language runs: one for each.
 Task<std::string> session_of(FileRun* run, std::string language, TerminalClient& client) {
     if (const auto found = run->sessions.find(language); found != run->sessions.end()) {
@@ -141,19 +117,16 @@ Task<std::string> session_of(FileRun* run, std::string language, TerminalClient&
     } else if (!is_chosen || run->arguments.kernel.empty()) {
         create.language = language;
     } else {
-        protocol::KernelChoice choice;
-        (run->arguments.kernel.find('/') == std::string::npos ? choice.name : choice.interpreter) =
-            run->arguments.kernel;
-        create.kernel = choice;
+        create.kernel = kernel_choice(run->arguments.kernel);
     }
     if (!create.kernel || !create.kernel->connection_file) {
-        create.sandbox = sandbox_choice(run->arguments);
+        create.sandbox = run->arguments.sandbox.choice();
     }
     if (!run->arguments.profile.empty()) {
         create.profile = run->arguments.profile;
     }
     const protocol::SessionInfo session = co_await client.sidecar().call<protocol::SessionCreate>(std::move(create));
-    if (run->arguments.no_sandbox) {
+    if (run->arguments.sandbox.none) {
         client.printer().note("cellgate: no sandbox: the code can do everything that you can");
     }
     for (const std::string& notice : session.sandbox_notices.value_or(std::vector<std::string>{})) {
@@ -277,16 +250,9 @@ void add_run(CLI::App& app, Invocation& invocation) {
         ->required()
         ->check(CLI::ExistingFile.description({}))
         ->type_name("");
-    command
-        ->add_option("--kernel", arguments->kernel,
-                     "A kernelspec's name or the path of a Python interpreter; see `cellgate "
-                     "kernels`")
-        ->type_name("NAME|PATH");
+    add_kernel(*command, arguments->kernel);
     CLI::Option* existing = add_existing(*command, arguments);
-    command
-        ->add_option("--profile", arguments->profile,
-                     "What the code may import, its limits and hosts: see `cellgate runtimes`")
-        ->type_name("NAME");
+    add_profile(*command, arguments->profile);
     command->add_option("--timeout", arguments->timeout, "Seconds for each cell; waiting for an answer does not count")
         ->check([](const std::string& text) {
             double seconds = 0;
@@ -302,10 +268,8 @@ void add_run(CLI::App& app, Invocation& invocation) {
                      "Copy the files that cells create or change, and the pictures that they show, into this folder, "
                      "which is outside the workspace")
         ->type_name("DIR");
-    CLI::Option* none = command->add_flag("--no-sandbox", arguments->no_sandbox, "Run without any isolation");
-    add_sandbox_launcher(*command, arguments->launcher)->excludes(none)->excludes(existing);
     for (CLI::Option* option : arguments->sandbox.add_to(*command)) {
-        option->excludes(none)->excludes(existing);
+        option->excludes(existing);
     }
     command
         ->add_option("--server", arguments->sidecar.server,

@@ -1,12 +1,13 @@
 #pragma once
 // `join_running_sidecar` connects to the workspace's sidecar as a user, if one runs. `run_beside_sidecar` makes a
-// subcommand that does so.
+// subcommand that does so, `PartsBesideSidecar` one with parts.
 
 #include "async/loop.hpp"
 #include "base/byte_stream.hpp"
 #include "base/environment.hpp"
 #include "commands.hpp"
 #include "daemon/instance_paths.hpp"
+#include "workspace_client.hpp"
 
 #include <memory>
 #include <utility>
@@ -17,23 +18,69 @@ namespace cellgate::cli {
 // one would end, and what daemon::no_answer() is.
 Task<std::unique_ptr<ByteStream>> join_running_sidecar(async::Loop* loop, daemon::InstancePaths paths);
 
-// Adds the options --root and --json, and runs `ask` when the subcommand is chosen. The arguments have the members
-// workspace, json and exit_code.
+template <class Arguments>
+using AskSidecar = Task<void> (*)(WorkspaceClient*, Arguments*);
+
+// Sets the exit code: 1 when none runs, else 0, which `ask` may change.
+template <class Arguments>
+Task<void> ask_running_sidecar(async::Loop* loop, Arguments* arguments, AskSidecar<Arguments> ask) {
+    daemon::InstancePaths paths = daemon::find_instance_paths(arguments->workspace, process_environment());
+    std::unique_ptr<ByteStream> stream = co_await join_running_sidecar(loop, std::move(paths));
+    arguments->exit_code = stream ? 0 : 1;
+    if (stream) {
+        WorkspaceClient client(*loop, std::move(stream));
+        co_await client.run(ask(&client, arguments));
+    }
+}
+
+// Adds the options --root and --json, and runs `ask` when the subcommand is chosen, and none of its own. The arguments
+// have the members workspace, json and exit_code.
 template <class Arguments>
 void run_beside_sidecar(CLI::App& command, Invocation& invocation, std::shared_ptr<Arguments> arguments,
-                        Task<void> (*ask)(async::Loop*, daemon::InstancePaths, Arguments*)) {
+                        AskSidecar<Arguments> ask) {
     command.add_option("--root", arguments->workspace, "The workspace; default: the current directory")
         ->check(CLI::ExistingDirectory.description({}))
         ->type_name("DIR");
     command.add_flag("--json", arguments->json, "As JSON");
-    command.callback([arguments, ask, &invocation] {
+    command.callback([arguments, ask, &command, &invocation] {
+        if (!command.get_subcommands().empty()) {
+            return;
+        }
         invocation.run = [arguments, ask] {
-            daemon::InstancePaths paths = daemon::find_instance_paths(arguments->workspace, process_environment());
             async::Loop loop;
-            loop.run(ask(&loop, std::move(paths), arguments.get()));
+            loop.run(ask_running_sidecar(&loop, arguments.get(), ask));
             return arguments->exit_code;
         };
     });
 }
+
+// `PartsBesideSidecar` is the parts of a subcommand; without one of them it is `list`.
+template <class Arguments>
+class PartsBesideSidecar {
+  public:
+    PartsBesideSidecar(CLI::App& command, Invocation& invocation, const char* list_meaning, AskSidecar<Arguments> list)
+        : command_(command), invocation_(invocation) {
+        run_beside_sidecar(command, invocation, arguments_, list);
+        command.require_subcommand(0, 1);
+        add("list", list_meaning, list);
+    }
+    Arguments& arguments() { return *arguments_; }
+    CLI::App& add(const char* name, const char* meaning, AskSidecar<Arguments> ask) {
+        CLI::App* part = command_.add_subcommand(name, meaning);
+        run_beside_sidecar(*part, invocation_, arguments_, ask);
+        return *part;
+    }
+    // Of one that is named.
+    CLI::App& add(const char* name, const char* meaning, AskSidecar<Arguments> ask, const char* kind, std::string& id) {
+        CLI::App& part = add(name, meaning, ask);
+        part.add_option(kind, id, "As `list` shows it")->required()->type_name("");
+        return part;
+    }
+
+  private:
+    CLI::App& command_;
+    Invocation& invocation_;
+    std::shared_ptr<Arguments> arguments_ = std::make_shared<Arguments>();
+};
 
 } // namespace cellgate::cli

@@ -11,7 +11,6 @@
 #include "running_sidecar.hpp"
 #include "store/secrets.hpp"
 #include "terminal_client.hpp"
-#include "workspace_client.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -83,8 +82,8 @@ Task<std::optional<typename Method::Result>> ask(async::Loop* loop, SecretArgume
         arguments->exit_code = 1;
         co_return std::nullopt;
     }
-    WorkspaceClient client(std::move(stream));
-    result = co_await client.call<Method>(std::move(params));
+    WorkspaceClient client(*loop, std::move(stream));
+    result = co_await client.ask<Method>(std::move(params));
     co_return std::move(result);
 }
 

@@ -6,7 +6,6 @@
 #include "base/json_scan.hpp"
 #include "record_text.hpp"
 #include "running_sidecar.hpp"
-#include "workspace_client.hpp"
 
 #include <fmt/format.h>
 
@@ -54,19 +53,13 @@ void print(const protocol::StatsResult& stats) {
     }
 }
 
-Task<void> show_stats(async::Loop* loop, daemon::InstancePaths paths, StatsArguments* arguments) {
-    std::unique_ptr<ByteStream> stream = co_await join_running_sidecar(loop, std::move(paths));
-    if (!stream) {
-        co_return;
-    }
-    WorkspaceClient client(std::move(stream));
-    const protocol::StatsResult stats = co_await client.call<protocol::Stats>();
+Task<void> show_stats(WorkspaceClient* client, StatsArguments* arguments) {
+    const protocol::StatsResult stats = co_await client->call<protocol::Stats>();
     if (arguments->json) {
         fmt::print("{}\n", to_json(stats));
     } else {
         print(stats);
     }
-    arguments->exit_code = 0;
 }
 
 } // namespace

@@ -52,8 +52,8 @@ Task<void> print_status(async::Loop* loop, daemon::InstancePaths paths, int* exi
         *exit_code = print_none_running(paths, 1);
         co_return;
     }
-    WorkspaceClient client(std::move(found->stream));
-    const protocol::SessionListResult list = co_await client.call<protocol::SessionList>();
+    WorkspaceClient client(*loop, std::move(found->stream));
+    const protocol::SessionListResult list = co_await client.ask<protocol::SessionList>();
     fmt::print("cellgate {} runs for {} as process {}\n", escape_unprintable(found->sidecar.version),
                escape_unprintable(paths.workspace), found->sidecar.pid);
     fmt::print("log: {}\n", escape_unprintable(paths.log));

@@ -42,7 +42,7 @@ void TerminalClient::on_progress(const std::string& text) {
 
 void TerminalClient::on_approval_requested(const protocol::Approval& approval) {
     if (prompts_) {
-        prompts_->add(std::make_shared<ApprovalPrompt>(approval, sidecar_, *prompts_));
+        prompts_->add(std::make_shared<ApprovalPrompt>(approval, sidecar_.responder(), *prompts_));
     } else {
         non_interactive_.requested(approval, sidecar_);
     }

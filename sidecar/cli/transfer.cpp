@@ -2,7 +2,6 @@
 
 #include "protocol/messages/sessions.hpp"
 #include "running_sidecar.hpp"
-#include "workspace_client.hpp"
 
 #include <fmt/format.h>
 
@@ -20,23 +19,17 @@ struct TransferArguments {
     int exit_code = 1;
 };
 
-Task<void> transfer(async::Loop* loop, daemon::InstancePaths paths, TransferArguments* arguments) {
-    std::unique_ptr<ByteStream> stream = co_await join_running_sidecar(loop, std::move(paths));
-    if (!stream) {
-        co_return;
-    }
-    WorkspaceClient client(std::move(stream));
+Task<void> transfer(WorkspaceClient* client, TransferArguments* arguments) {
     protocol::SessionTransferParams params = arguments->params;
     if (!arguments->as.empty()) {
         params.as = arguments->as;
     }
-    const protocol::SessionTransferResult result = co_await client.call<protocol::SessionTransfer>(std::move(params));
+    const protocol::SessionTransferResult result = co_await client->call<protocol::SessionTransfer>(std::move(params));
     if (arguments->json) {
         fmt::print("{}\n", to_json(result));
     } else {
         fmt::print("{}, {} bytes as JSON\n", result.type, result.bytes);
     }
-    arguments->exit_code = 0;
 }
 
 } // namespace

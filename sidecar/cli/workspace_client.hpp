@@ -1,12 +1,15 @@
 #pragma once
-// `WorkspaceClient` asks the workspace's sidecar one thing, over a stream that daemon::join_workspace() gave, and
-// leaves. It must outlive the call.
+// `WorkspaceClient` is a client of the workspace's sidecar, over a stream that daemon::join_workspace() gave: it comes,
+// asks, and leaves. It must outlive its run.
 
+#include "async/loop.hpp"
 #include "base/sync.hpp"
 #include "protocol/messages/lifecycle.hpp"
+#include "protocol/messages/policy.hpp"
 #include "protocol/peer.hpp"
 
 #include <memory>
+#include <optional>
 #include <unistd.h>
 #include <utility>
 
@@ -14,28 +17,61 @@ namespace cellgate::cli {
 
 class WorkspaceClient {
   public:
-    explicit WorkspaceClient(std::unique_ptr<ByteStream> stream)
-        : peer_(std::make_shared<protocol::FramedConnection>(std::move(stream), protocol::Framing::content_length),
+    WorkspaceClient(async::Loop& loop, std::unique_ptr<ByteStream> stream)
+        : loop_(loop),
+          peer_(std::make_shared<protocol::FramedConnection>(std::move(stream), protocol::Framing::content_length),
                 protocol::Dialect::editor) {}
 
-    // Once.
+    async::Loop& loop() { return loop_; }
+    // It is one of those who can answer approvals: it hears of all that wait, before the first answer that `body` gets,
+    // and of all that come. Before run().
+    template <class OnRequested, class OnResolved>
+    void answer_approvals(OnRequested on_requested, OnResolved on_resolved) {
+        answers_approvals_ = true;
+        peer_.on_notification<protocol::ApprovalRequested>(std::move(on_requested));
+        peer_.on_notification<protocol::ApprovalResolved>(std::move(on_resolved));
+    }
+    // Opens the conversation, awaits `body`, and leaves, whichever way that ended. Once.
+    Task<void> run(Task<void> body) {
+        tasks_.spawn(read_all());
+        co_await finally(greet_and(std::move(body)), end());
+    }
+    // As run(), for one question.
+    template <class Method>
+    Task<typename Method::Result> ask(typename Method::Params params = {}) {
+        std::optional<typename Method::Result> result;
+        co_await run(call_into<Method>(std::move(params), &result));
+        co_return std::move(*result);
+    }
+
+    // In the body of run():
+    // Until the sidecar ends, or stop_waiting() is called.
+    Task<void> wait() { return until_set(over_); }
+    void stop_waiting() { over_.set(); }
     template <class Method>
     Task<typename Method::Result> call(typename Method::Params params = {}) {
-        tasks_.spawn(peer_.run());
-        co_return co_await finally(ask<Method>(std::move(params)), end());
+        return peer_.call<Method>(std::move(params));
     }
 
   private:
-    template <class Method>
-    Task<typename Method::Result> ask(typename Method::Params asked) {
+    Task<void> greet_and(Task<void> body) {
         protocol::InitializeParams params;
         params.client_info = {"cellgate command line", CELLGATE_VERSION};
         params.process_id.value = ::getpid();
+        params.capabilities.approvals = answers_approvals_;
         co_await peer_.call<protocol::Initialize>(std::move(params));
-        typename Method::Result result = co_await peer_.call<Method>(std::move(asked));
         const Empty nothing;
+        peer_.notify<protocol::Initialized>(nothing);
+        co_await std::move(body);
         peer_.notify<protocol::Exit>(nothing);
-        co_return result;
+    }
+    Task<void> read_all() {
+        co_await peer_.run();
+        over_.set();
+    }
+    template <class Method>
+    Task<void> call_into(typename Method::Params params, std::optional<typename Method::Result>* result) {
+        *result = co_await call<Method>(std::move(params));
     }
 
     Task<void> end() {
@@ -43,7 +79,10 @@ class WorkspaceClient {
         co_await tasks_.join();
     }
 
+    async::Loop& loop_;
     protocol::Peer peer_;
+    bool answers_approvals_ = false;
+    Event over_;
     TaskScope tasks_;
 };
 

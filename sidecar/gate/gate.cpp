@@ -102,7 +102,7 @@ void Gate::detach(ApprovalClient& client, Duration linger) {
     if (linger > Duration::zero()) {
         impl->linger = impl->scope.spawn(Impl::detach_after_linger(impl, linger));
     } else {
-        impl->settle_all(ResolvedBy::no_client, std::string(no_approver), std::nullopt);
+        impl->settle_unanswerable();
         impl->pump();
     }
 }

@@ -122,6 +122,8 @@ struct Gate::Impl : std::enable_shared_from_this<Gate::Impl> {
     // After rules have changed: settles the pending approvals that they now decide, of one session or of all.
     void reconsider(const std::optional<std::string>& session_id);
     void settle_all(ResolvedBy by, const std::string& reason, const std::optional<std::string>& session_id);
+    // Once there is no approver: denies what waits, but for what the users of agents' programs are asked.
+    void settle_unanswerable();
 
     static Task<void> respond(std::shared_ptr<Impl> self, protocol::ApprovalRespondParams params);
     static Task<CheckedAnswer> take_turn(std::shared_ptr<Impl> self, const protocol::ApprovalRespondParams* params);

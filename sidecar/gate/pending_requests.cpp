@@ -460,10 +460,18 @@ void Gate::Impl::settle_all(ResolvedBy by, const std::string& reason, const std:
     }
 }
 
+void Gate::Impl::settle_unanswerable() {
+    for (const PendingRequestPtr& entry : approvals.all()) {
+        if (!entry->elicitation) {
+            settle(entry, denied(entry->request.action, ResolvedBy::no_client, std::string(no_approver)));
+        }
+    }
+}
+
 Task<void> Gate::Impl::detach_after_linger(std::shared_ptr<Impl> self, Duration linger) {
     co_await sleep_for(self->clock, linger);
     self->linger = nullptr;
-    self->settle_all(ResolvedBy::no_client, std::string(no_approver), std::nullopt);
+    self->settle_unanswerable();
     self->pump();
 }
 

@@ -11,7 +11,7 @@ import termios
 import threading
 import unittest
 
-from cellgate_client import CELLGATE
+from cellgate_client import CELLGATE, WorkspaceSidecarTest
 from processes import OWN, TIMEOUT, assert_no_orphans, start_process
 from tools_testing import fixture_server
 from workspaces import TestWorkspace
@@ -106,3 +106,26 @@ class CliTest(unittest.TestCase):
 
     def script(self, text, name="tour.py"):
         return str(self.workspace.write(name, text))
+
+
+class CommandsBesideEditor(WorkspaceSidecarTest):
+    """Commands that ask the workspace's sidecar, which an editor uses."""
+
+    def command(self, *words, code=0):
+        """Its stdout, or stderr if it is to fail."""
+        result = subprocess.run([CELLGATE, *words], cwd=self.workspace.path, env=self.workspace.environment(), text=True,
+                                capture_output=True, timeout=TIMEOUT * 2, stdin=subprocess.DEVNULL, check=False,
+                                start_new_session=True)
+        self.assertEqual(result.returncode, code, result.stdout + result.stderr)
+        return result.stderr if code else result.stdout
+
+    def json(self, *words):
+        return json.loads(self.command(*words, "--json"))
+
+    def json_lines(self, *words):
+        return [json.loads(line) for line in self.command(*words, "--json").splitlines()]
+
+    def at_terminal(self, *words):
+        terminal = Terminal([CELLGATE, *words], cwd=self.workspace.path, env=self.workspace.environment(TERM="xterm"))
+        self.addCleanup(lambda: terminal.process.poll() is None and terminal.process.kill())
+        return terminal

@@ -54,6 +54,10 @@ class Packages(unittest.TestCase):
         plugin = "/usr/share/nvim/site/pack/cellgate/opt/cellgate"
         self.run_in_root(f"test -f {plugin}/plugin/cellgate.lua && test -f {plugin}/doc/cellgate.txt")
         self.run_in_root("test -f /usr/share/doc/cellgate/docs/neovim.md")
+        self.assertIn(".TH", self.run_in_root("zcat /usr/share/man/man1/cellgate.1.gz"))
+        for file in ("bash-completion/completions/cellgate", "zsh/vendor-completions/_cellgate",
+                     "fish/vendor_completions.d/cellgate.fish"):
+            self.assertIn("complete --", self.run_in_root(f"cat /usr/share/{file}"))
         self.run_in_root("dpkg --remove cellgate && ! test -e /usr/lib/cellgate && ! test -e /usr/bin/cellgate")
 
     def test_the_tar_works_where_it_is_unpacked_and_after_it_was_moved(self):
@@ -64,6 +68,7 @@ class Packages(unittest.TestCase):
         self.use(f"'{moved}/bin/cellgate'")
         self.assertTrue((moved / "neovim" / "plugin" / "cellgate.lua").is_file())
         self.assertTrue((moved / "share" / "doc" / "cellgate" / "docs" / "vscode.md").is_file())
+        self.assertTrue((moved / "share" / "man" / "man1" / "cellgate.1.gz").is_file())
 
 
 if __name__ == "__main__":

@@ -149,6 +149,18 @@ TEST_CASE("a user who comes meanwhile can answer, and the question in the progra
     CHECK(alone.user.withdrawn == 1);
 }
 
+TEST_CASE("a user who comes and leaves without an answer leaves the question in the program") {
+    Alone alone;
+    const auto call = alone.ask();
+    alone.fixture.gate->attach(alone.fixture.user);
+    const auto asked_of_the_user = alone.ask();
+    alone.fixture.gate->detach(alone.fixture.user, Duration(0));
+    CHECK(asked_of_the_user->denied()); // the control
+    REQUIRE(call->waits());
+    alone.user.answer(true);
+    CHECK(call->allowed());
+}
+
 TEST_CASE("a deny rule beats the program's yes, also one that comes while it is asked") {
     Alone alone;
     const auto call = alone.ask();

@@ -1,0 +1,226 @@
+// `cellgate approvals`: what waits for a user's answer, and the answers.
+
+#include "approval_prompt.hpp"
+#include "base/encoding.hpp"
+#include "base/escape_unprintable.hpp"
+#include "base/json_codec.hpp"
+#include "base/json_scan.hpp"
+#include "prompt_text.hpp"
+#include "protocol/messages/policy.hpp"
+#include "protocol/messages/stats.hpp"
+#include "running_sidecar.hpp"
+#include "terminal.hpp"
+#include "until_interrupted.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <functional>
+#include <memory>
+
+namespace cellgate::cli {
+
+namespace {
+
+// As many characters of an id as are shown and may be typed. Ids are random: no other approval has them.
+constexpr std::size_t short_id = 8;
+constexpr std::size_t usual_columns_of_text = 80;
+
+struct ApprovalsArguments {
+    std::string workspace = ".";
+    std::string id;
+    std::string reason;
+    bool json = false;
+    int exit_code = 1;
+
+    std::vector<protocol::Approval> waiting; // oldest first
+    std::function<void(const protocol::Approval&)> on_requested;
+    std::function<void(const protocol::ApprovalResolvedParams&)> on_resolved;
+
+    // Throws Error{approval_not_found}.
+    const protocol::Approval& chosen() const {
+        const auto is_meant = [this](const protocol::Approval& each) {
+            return each.approval_id == id || each.approval_id.substr(0, short_id) == id;
+        };
+        const auto found = std::find_if(waiting.begin(), waiting.end(), is_meant);
+        if (found == waiting.end() || std::find_if(found + 1, waiting.end(), is_meant) != waiting.end()) {
+            throw Error(ErrorCode::approval_not_found, fmt::format("no approval {} waits", escape_unprintable(id)),
+                        "`cellgate approvals` lists those that do");
+        }
+        return *found;
+    }
+};
+
+using ApprovalsAction = Task<void> (*)(WorkspaceClient*, ApprovalsArguments*);
+
+Task<void> after_announcements(WorkspaceClient* client, ApprovalsArguments* arguments, ApprovalsAction action) {
+    co_await client->call<protocol::Stats>(); // what waits was announced before its answer
+    co_await action(client, arguments);
+}
+
+// What `ask` of a part is: not a coroutine, as the client has to know before it comes.
+template <ApprovalsAction action>
+Task<void> with_approvals(WorkspaceClient* client, ApprovalsArguments* arguments) {
+    client->answer_approvals(
+        [arguments](const protocol::Approval& approval) {
+            arguments->waiting.push_back(approval);
+            if (arguments->on_requested) {
+                arguments->on_requested(approval);
+            }
+        },
+        [arguments](const protocol::ApprovalResolvedParams& resolved) {
+            std::erase_if(arguments->waiting,
+                          [&](const auto& each) { return each.approval_id == resolved.approval_id; });
+            if (arguments->on_resolved) {
+                arguments->on_resolved(resolved);
+            }
+        });
+    return after_announcements(client, arguments, action);
+}
+
+std::string age_words(const std::string& created_at) {
+    const auto created = parse_rfc3339(created_at).value_or(std::chrono::system_clock::now());
+    const auto seconds =
+        std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now() - created).count();
+    return seconds < 120    ? fmt::format("{} s", std::max<std::int64_t>(seconds, 0))
+           : seconds < 7200 ? fmt::format("{} min", seconds / 60)
+                            : fmt::format("{} h", seconds / 3600);
+}
+
+std::string approval_entry(const protocol::Approval& approval) {
+    std::string text = fmt::format("{}  {}  {}", approval.approval_id.substr(0, short_id),
+                                   decode_json_string(to_json(approval.action.kind)), age_words(approval.created_at));
+    if (approval.session_id) {
+        text += "  session " + escape_unprintable(*approval.session_id);
+    }
+    if (approval.agent) {
+        text += "  agent " + escape_unprintable(*approval.agent);
+    }
+    text += "\n    " + approval.display.front() + "\n";
+    if (approval.origin) {
+        text += fmt::format("    line {}: {}\n", approval.origin->line + 1, approval.origin->text);
+    }
+    return text;
+}
+
+std::string entry_or_json(const protocol::Approval& approval, const ApprovalsArguments& arguments) {
+    return arguments.json ? to_json(approval) + "\n" : approval_entry(approval);
+}
+
+Task<void> list_approvals(WorkspaceClient* /*client*/, ApprovalsArguments* arguments) {
+    for (const protocol::Approval& approval : arguments->waiting) {
+        fmt::print("{}", entry_or_json(approval, *arguments));
+    }
+    if (arguments->waiting.empty() && !arguments->json) {
+        fmt::print("nothing waits\n");
+    }
+    co_return;
+}
+
+void print_whole(const protocol::Approval& approval, const ApprovalsArguments& arguments) {
+    if (arguments.json) {
+        fmt::print("{}\n", to_json(approval));
+        return;
+    }
+    fmt::print("{}\n", ApprovalPrompt::question_text(approval, usual_columns_of_text));
+    for (const protocol::Choice& choice : approval.choices) {
+        fmt::print("{}", prompt_lines("allow: " + choice.label, usual_columns_of_text));
+    }
+}
+
+Task<void> show_approval(WorkspaceClient* /*client*/, ApprovalsArguments* arguments) {
+    print_whole(arguments->chosen(), *arguments);
+    co_return;
+}
+
+// At the terminal, where the whole action is shown first. Nothing is read from stdin: no program answers.
+Task<void> allow_approval(WorkspaceClient* client, ApprovalsArguments* arguments) {
+    const protocol::Approval approval = arguments->chosen();
+    std::fflush(stdout);
+    const std::unique_ptr<Terminal> terminal = Terminal::open(client->loop());
+    if (!terminal) {
+        throw Error(ErrorCode::denied, "there is no terminal to show it at",
+                    "what is allowed is shown first; `cellgate approvals deny` needs no terminal");
+    }
+    OutputPrinter printer;
+    PromptQueue prompts(*terminal, printer);
+    arguments->exit_code = 1;
+    arguments->on_resolved = [&](const protocol::ApprovalResolvedParams& resolved) {
+        if (resolved.approval_id == approval.approval_id) {
+            arguments->exit_code = resolved.decision == protocol::Verdict::allow ? 0 : 1;
+            prompts.withdraw(ApprovalPrompt::prompt_id(resolved.approval_id));
+            client->stop_waiting();
+        }
+    };
+    prompts.add(std::make_shared<ApprovalPrompt>(
+        approval,
+        [client](protocol::ApprovalRespondParams params) {
+            return client->call<protocol::ApprovalRespond>(std::move(params));
+        },
+        prompts));
+    co_await finally(client->wait(), prompts.close());
+    co_await terminal->close();
+    fmt::print(stderr, "cellgate: {}\n", arguments->exit_code == 0 ? "it was allowed" : "it was not allowed");
+}
+
+Task<void> deny_approval(WorkspaceClient* client, ApprovalsArguments* arguments) {
+    const protocol::Approval approval = arguments->chosen();
+    protocol::ApprovalRespondParams params;
+    params.approval_ids.push_back(approval.approval_id);
+    params.decision = protocol::Verdict::deny;
+    if (!arguments->reason.empty()) {
+        params.reason = arguments->reason;
+    }
+    co_await client->call<protocol::ApprovalRespond>(std::move(params));
+    print_whole(approval, *arguments);
+}
+
+std::string resolved_line(const protocol::ApprovalResolvedParams& resolved) {
+    return fmt::format("{}  {} by {}{}\n", resolved.approval_id.substr(0, short_id),
+                       resolved.decision == protocol::Verdict::allow ? "allowed" : "denied",
+                       decode_json_string(to_json(resolved.by)),
+                       resolved.reason ? ": " + escape_unprintable(*resolved.reason) : "");
+}
+
+// Prints, and ends when nothing reads it any more.
+void print_followed(WorkspaceClient& client, const std::string& text) {
+    std::fputs(text.c_str(), stdout);
+    std::fflush(stdout);
+    if (is_output_closed() || std::ferror(stdout) != 0) {
+        std::clearerr(stdout);
+        client.stop_waiting();
+    }
+}
+
+Task<void> follow_approvals(WorkspaceClient* client, ApprovalsArguments* arguments) {
+    arguments->on_requested = [&](const protocol::Approval& approval) {
+        print_followed(*client, entry_or_json(approval, *arguments));
+    };
+    arguments->on_resolved = [&](const protocol::ApprovalResolvedParams& resolved) {
+        print_followed(*client, arguments->json ? to_json(resolved) + "\n" : resolved_line(resolved));
+    };
+    for (const protocol::Approval& approval : arguments->waiting) {
+        print_followed(*client, entry_or_json(approval, *arguments));
+    }
+    co_await until_interrupted(&client->loop(), client->wait());
+}
+
+} // namespace
+
+void add_approvals(CLI::App& app, Invocation& invocation) {
+    CLI::App* command = app.add_subcommand("approvals", "What waits for your answer; show it whole, allow or deny it");
+    PartsBesideSidecar<ApprovalsArguments> parts(*command, invocation, "List what waits for an answer",
+                                                 with_approvals<list_approvals>);
+    std::string& id = parts.arguments().id;
+    parts.add("show", "Show one whole, and what can be answered", with_approvals<show_approval>, "ID", id);
+    parts.add("allow", "Show one whole at the terminal and ask for the answer", with_approvals<allow_approval>, "ID",
+              id);
+    parts.add("deny", "Deny one", with_approvals<deny_approval>, "ID", id)
+        .add_option("--reason", parts.arguments().reason, "Told to the code")
+        ->type_name("TEXT");
+    parts.add("follow", "Show them as they come and are answered, until Ctrl-C", with_approvals<follow_approvals>);
+}
+
+} // namespace cellgate::cli

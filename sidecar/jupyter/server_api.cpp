@@ -159,17 +159,17 @@ std::string server_host(const std::string& url) {
 ServerApi::ServerApi(async::HttpClient& http, Clock& clock, ServerAddress address)
     : http_(http), clock_(clock), address_(std::move(address)), host_(server_host(address_.url)) {}
 
-Error ServerApi::refusal(std::string_view what_failed, int status, const std::string& body) const {
+ServerRefused ServerApi::refusal(std::string_view what_failed, int status, const std::string& body) const {
     const std::string words = words_in(body);
     std::string hint = "Ask who runs the server.";
     if (status == 401 || status == 403) {
         hint = address_.token.empty() ? "The server wants a token: `jupyter server list` shows that of your own server."
                                       : "Look whether the token is the server's, and may start kernels.";
     }
-    return Error(ErrorCode::kernel_start_failed,
-                 fmt::format("the Jupyter server {} {}: {}{}", host_, what_failed, status,
-                             words.empty() ? "" : fmt::format(", \"{}\"", words)),
-                 std::move(hint));
+    return ServerRefused(status,
+                         fmt::format("the Jupyter server {} {}: {}{}", host_, what_failed, status,
+                                     words.empty() ? "" : fmt::format(", \"{}\"", words)),
+                         std::move(hint));
 }
 
 Task<ServerApi::Answer> ServerApi::exchange(async::HttpRequest request) {
@@ -225,7 +225,8 @@ Task<ServerApi::Answer> ServerApi::require(std::string what, std::string method,
 }
 
 Task<std::vector<ServerKernelspec>> ServerApi::kernelspecs() {
-    const Answer answer = co_await require("does not list its kernels", "GET", "/api/kernelspecs", {});
+    std::string no_body;
+    const Answer answer = co_await require("does not list its kernels", "GET", "/api/kernelspecs", std::move(no_body));
     const auto list = read_answer<SpecList>(answer.body, host_);
     std::vector<ServerKernelspec> specs;
     for (const auto& [name, entry] : list.kernelspecs) {
@@ -254,7 +255,8 @@ Task<void> ServerApi::interrupt(std::string kernel_id) {
 }
 
 Task<void> ServerApi::shut_down(std::string kernel_id) {
-    const Answer answer = co_await call("DELETE", "/api/kernels/" + kernel_id, {});
+    std::string no_body;
+    const Answer answer = co_await call("DELETE", "/api/kernels/" + kernel_id, std::move(no_body));
     if (answer.status >= first_failure && answer.status != 404) {
         throw refusal("did not shut the kernel down", answer.status, answer.body);
     }

@@ -124,7 +124,7 @@ class ServerTransport final : public KernelTransport {
 
     // 5xx: the server, or a proxy before it, may be well again.
     void take_refusal(int status, const std::string& body) {
-        const Error refusal = server_.refusal("refused the connection to the kernel", status, body);
+        const ServerRefused refusal = server_.refusal("refused the connection to the kernel", status, body);
         problem_ = refusal.message;
         if (status == 404) {
             gone("the server has it no more");
@@ -178,7 +178,7 @@ class ServerTransport final : public KernelTransport {
         }
         WireMessage& message = received->message;
         if (received->channel == Channel::iopub && message.header.msg_type == "status") {
-            look_at_state(message.content);
+            inspect_state(message.content);
         } else if (received->channel == Channel::iopub && message.header.msg_type == "stream" &&
                    says_output_was_dropped(message.content)) {
             listener_->on_output_lost(message.parent_id,
@@ -190,7 +190,7 @@ class ServerTransport final : public KernelTransport {
     }
 
     // By the server, not by the kernel: it starts a kernel that has died again, or gives it up.
-    void look_at_state(const std::string& content) {
+    void inspect_state(const std::string& content) {
         std::string state;
         try {
             state = read_execution_state(content);

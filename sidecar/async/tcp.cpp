@@ -2,6 +2,7 @@
 
 #include "base/scope_exit.hpp"
 #include "base/unique_fd.hpp"
+#include "socket_address.hpp"
 #include "socket_stream.hpp"
 #include "uv_handle.hpp"
 
@@ -76,14 +77,22 @@ struct Lookup {
     }
 };
 
-struct Address {
-    sockaddr_storage storage{};
-    socklen_t size = 0;
-    const sockaddr* raw() const { return reinterpret_cast<const sockaddr*>(&storage); }
+// Watches one descriptor until it can be written.
+struct Connecting {
+    uv_poll_t poll{};
+    Event writable;
 };
 
-Address address_of(const Endpoint& endpoint) {
-    Address address;
+int error_of(int fd) {
+    int error = 0;
+    socklen_t size = sizeof error;
+    return ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) == 0 ? error : errno;
+}
+
+} // namespace
+
+SocketAddress address_of(const Endpoint& endpoint) {
+    SocketAddress address;
     auto& v6 = reinterpret_cast<sockaddr_in6&>(address.storage);
     auto& v4 = reinterpret_cast<sockaddr_in&>(address.storage);
     if (::inet_pton(AF_INET6, endpoint.host.name.c_str(), &v6.sin6_addr) == 1) {
@@ -99,20 +108,6 @@ Address address_of(const Endpoint& endpoint) {
     }
     return address;
 }
-
-// Watches one descriptor until it can be written.
-struct Connecting {
-    uv_poll_t poll{};
-    Event writable;
-};
-
-int error_of(int fd) {
-    int error = 0;
-    socklen_t size = sizeof error;
-    return ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) == 0 ? error : errno;
-}
-
-} // namespace
 
 Task<std::vector<Host>> resolve_host(Loop& loop, Host host) {
     if (host.is_address) {
@@ -144,7 +139,7 @@ Task<std::vector<Host>> resolve_host(Loop& loop, Host host) {
 }
 
 Task<std::unique_ptr<SocketStream>> connect_tcp(Loop& loop, Endpoint endpoint) {
-    const Address address = address_of(endpoint);
+    const SocketAddress address = address_of(endpoint);
     const std::string what = "cannot connect to " + to_string(endpoint);
     UniqueFd socket(::socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     if (socket.get() < 0) {

@@ -3,6 +3,7 @@
 #include "base/escape_unprintable.hpp"
 #include "base/log.hpp"
 #include "base/sync.hpp"
+#include "socket_address.hpp"
 #include "socket_path.hpp"
 #include "uv_handle.hpp"
 #include "zmtp.hpp"
@@ -19,8 +20,10 @@ namespace cellgate::async {
 
 namespace {
 
-constexpr std::string_view scheme = "ipc://";
+constexpr std::string_view unix_scheme = "ipc://";
+constexpr std::string_view tcp_scheme = "tcp://";
 constexpr std::uint64_t reconnect_milliseconds = 3;
+constexpr std::uint64_t tcp_reconnect_milliseconds = 100;
 constexpr std::size_t max_frames = 4096; // of one message; a signed Jupyter message has seven and its buffers
 // The default limit of bytes that wait for receive().
 constexpr std::size_t default_max_waiting_bytes = std::size_t{64} << 20;
@@ -65,9 +68,9 @@ struct ZmqSocket::Impl : std::enable_shared_from_this<ZmqSocket::Impl> {
     void answer(ZmtpArrival arrival, std::string& pongs);
     void write(std::string bytes);
     void disconnect();
-    void close_pipe();
+    void close_connection();
     void close();
-    uv_stream_t* stream() { return reinterpret_cast<uv_stream_t*>(&pipe); }
+    uv_stream_t* stream() { return &handle.stream; }
     bool has_room() const { return waiting_bytes < max_waiting_bytes && incoming.size() < max_waiting_messages; }
 
     static Task<ZmqMessage> receive(std::shared_ptr<Impl> self);
@@ -76,15 +79,17 @@ struct ZmqSocket::Impl : std::enable_shared_from_this<ZmqSocket::Impl> {
     ZmqType type;
     std::string identity;
     ZmtpLimits limits;
-    std::string path;
+    std::string path;                     // of a unix socket
+    std::optional<SocketAddress> address; // or of TCP
+    bool closes_with_peer = false;
     uv_timer_t again{}; // until the next try
     uv_idle_t turn{};   // until the next turn, when `rest` exceeded the limit of one turn
     bool closed = false;
 
     // The current attempt, and the connection that it makes.
-    uv_pipe_t pipe{};
+    uv_any_handle handle{}; // a pipe or TCP
     uv_connect_t attempt{};
-    bool pipe_is_open = false;
+    bool handle_is_open = false;
     std::optional<ZmtpDecoder> decoder; // while there is a connection
     bool reading = false;
     bool sending = false; // the peer is ready and reads
@@ -106,13 +111,22 @@ void ZmqSocket::Impl::open() {
 }
 
 void ZmqSocket::Impl::try_connect() {
-    uv_pipe_init(uv, &pipe, 0);
-    adopt(pipe, shared_from_this());
-    pipe_is_open = true;
-    attempt.data = &pipe;
-    uv_pipe_connect(&attempt, &pipe, path.c_str(), [](uv_connect_t* request, int status) {
-        owner_of<Impl>(static_cast<uv_pipe_t*>(request->data))->connected(status);
-    });
+    const uv_connect_cb on_connected = [](uv_connect_t* request, int status) {
+        owner_of<Impl>(static_cast<uv_stream_t*>(request->data))->connected(status);
+    };
+    attempt.data = stream();
+    if (address) {
+        uv_tcp_init(uv, &handle.tcp);
+    } else {
+        uv_pipe_init(uv, &handle.pipe, 0);
+    }
+    adopt(handle.stream, shared_from_this());
+    handle_is_open = true;
+    if (!address) {
+        uv_pipe_connect(&attempt, &handle.pipe, path.c_str(), on_connected);
+    } else if (uv_tcp_connect(&attempt, &handle.tcp, address->raw(), on_connected) != 0) {
+        disconnect();
+    }
 }
 
 void ZmqSocket::Impl::connected(int status) {
@@ -123,6 +137,9 @@ void ZmqSocket::Impl::connected(int status) {
         disconnect();
         return;
     }
+    if (address) {
+        uv_tcp_nodelay(&handle.tcp, 1);
+    }
     decoder.emplace(type, identity, limits);
     write(zmtp_greeting());
     read_on();
@@ -131,13 +148,19 @@ void ZmqSocket::Impl::connected(int status) {
 // Closes the connection, if any, and tries again. The old handle is closed before the timer can fire: libuv ends a turn
 // with closing, and begins one with timers.
 void ZmqSocket::Impl::disconnect() {
-    close_pipe();
-    uv_timer_start(&again, [](uv_timer_t* timer) { owner_of<Impl>(timer)->try_connect(); }, reconnect_milliseconds, 0);
+    if (closes_with_peer && decoder) {
+        close();
+        return;
+    }
+    close_connection();
+    uv_timer_start(
+        &again, [](uv_timer_t* timer) { owner_of<Impl>(timer)->try_connect(); },
+        address ? tcp_reconnect_milliseconds : reconnect_milliseconds, 0);
 }
 
-void ZmqSocket::Impl::close_pipe() {
-    if (std::exchange(pipe_is_open, false)) {
-        close_handle<Impl>(pipe);
+void ZmqSocket::Impl::close_connection() {
+    if (std::exchange(handle_is_open, false)) {
+        close_handle<Impl>(handle.stream);
     }
     uv_idle_stop(&turn);
     decoder.reset();
@@ -150,7 +173,7 @@ void ZmqSocket::Impl::close() {
     if (std::exchange(closed, true)) {
         return;
     }
-    close_pipe();
+    close_connection();
     close_handle<Impl>(again);
     close_handle<Impl>(turn);
     outgoing.clear();
@@ -318,16 +341,28 @@ void ZmqSocket::leave_with_sender(std::size_t above_bytes) {
     impl_->max_waiting_bytes = above_bytes;
 }
 
+void ZmqSocket::close_with_peer() {
+    impl_->closes_with_peer = true;
+}
+
 void ZmqSocket::connect(const std::string& endpoint) {
-    if (!endpoint.starts_with(scheme)) {
+    std::optional<Endpoint> tcp;
+    if (endpoint.starts_with(tcp_scheme)) {
+        tcp = parse_endpoint(endpoint.substr(tcp_scheme.size()), std::nullopt);
+    }
+    if (!tcp && !endpoint.starts_with(unix_scheme)) {
         throw Error(ErrorCode::internal_error,
-                    fmt::format("expected an endpoint ipc:///path, found {}", escape_unprintable(endpoint)));
+                    fmt::format("expected ipc:///path or tcp://address:port, found {}", escape_unprintable(endpoint)));
     }
     if (impl_->closed) {
         throw Error(ErrorCode::internal_error, "the ZeroMQ socket is closed");
     }
-    impl_->path = endpoint.substr(scheme.size());
-    require_socket_path(impl_->path);
+    if (tcp) {
+        impl_->address = address_of(*tcp);
+    } else {
+        impl_->path = endpoint.substr(unix_scheme.size());
+        require_socket_path(impl_->path);
+    }
     impl_->try_connect();
 }
 

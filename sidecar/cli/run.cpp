@@ -27,7 +27,8 @@ struct RunArguments {
     SidecarArguments sidecar;
     std::string file;
     std::string kernel;
-    std::string profile; // empty: none, or the default
+    std::optional<std::string> existing; // a connection file
+    std::string profile;                 // empty: none, or the default
     bool no_sandbox = false;
     std::string launcher; // empty: the default
     SandboxOptions sandbox;
@@ -132,7 +133,12 @@ Task<std::string> session_of(FileRun* run, std::string language, TerminalClient&
     }
     protocol::SessionCreateParams create;
     create.session_id = run->sessions.empty() ? "run" : fmt::format("run-{}", run->sessions.size() + 1);
-    if (language != run->language || run->arguments.kernel.empty()) {
+    const bool is_chosen = language == run->language;
+    if (is_chosen && run->arguments.existing) {
+        protocol::KernelChoice choice;
+        choice.connection_file = run->arguments.existing;
+        create.kernel = choice;
+    } else if (!is_chosen || run->arguments.kernel.empty()) {
         create.language = language;
     } else {
         protocol::KernelChoice choice;
@@ -140,7 +146,9 @@ Task<std::string> session_of(FileRun* run, std::string language, TerminalClient&
             run->arguments.kernel;
         create.kernel = choice;
     }
-    create.sandbox = sandbox_choice(run->arguments);
+    if (!create.kernel || !create.kernel->connection_file) {
+        create.sandbox = sandbox_choice(run->arguments);
+    }
     if (!run->arguments.profile.empty()) {
         create.profile = run->arguments.profile;
     }
@@ -224,7 +232,7 @@ int run(const RunArguments& arguments) {
     SourceFile source = read_source_file(arguments.file);
     file_run.cells = std::move(source.cells);
     file_run.language = std::move(source.language);
-    if (file_run.language.empty() && arguments.kernel.empty()) {
+    if (file_run.language.empty() && arguments.kernel.empty() && !arguments.existing) {
         return refuse_language(arguments.file,
                                fmt::format("To run it in a kernel of your choice: cellgate run --kernel NAME {}. "
                                            "`cellgate kernels` lists them.",
@@ -259,6 +267,19 @@ void add_run(CLI::App& app, Invocation& invocation) {
                      "A kernelspec's name or the path of a Python interpreter; see `cellgate "
                      "kernels`")
         ->type_name("NAME|PATH");
+    CLI::Option* existing =
+        command
+            ->add_option_function<std::string>(
+                "--existing",
+                [arguments](const std::string& file) {
+                    std::error_code ignored;
+                    arguments->existing =
+                        std::filesystem::exists(file, ignored) ? std::filesystem::absolute(file).string() : file;
+                },
+                "Use a kernel that already runs, without a sandbox, and leave it running: its connection file, or a "
+                "name or pattern in Jupyter's runtime directory; \"\" is the newest one there")
+            ->type_name("CONNECTION_FILE")
+            ->excludes("--kernel");
     command
         ->add_option("--profile", arguments->profile,
                      "What the code may import, its limits and hosts: see `cellgate runtimes`")
@@ -279,9 +300,9 @@ void add_run(CLI::App& app, Invocation& invocation) {
                      "which is outside the workspace")
         ->type_name("DIR");
     CLI::Option* none = command->add_flag("--no-sandbox", arguments->no_sandbox, "Run without any isolation");
-    add_sandbox_launcher(*command, arguments->launcher)->excludes(none);
+    add_sandbox_launcher(*command, arguments->launcher)->excludes(none)->excludes(existing);
     for (CLI::Option* option : arguments->sandbox.add_to(*command)) {
-        option->excludes(none);
+        option->excludes(none)->excludes(existing);
     }
     command
         ->add_option("--server", arguments->sidecar.server,

@@ -82,10 +82,13 @@ KernelSocket::~KernelSocket() {
 }
 
 std::string KernelSocket::endpoint() const {
-    return fmt::format("ipc:///proc/self/fd/{}", fd_);
+    return fd_ < 0 ? endpoint_ : fmt::format("ipc:///proc/self/fd/{}", fd_);
 }
 
 std::optional<KernelSocket> open_socket(const ConnectionInfo& connection, Channel channel) {
+    if (const auto found = connection.endpoints.find(channel); found != connection.endpoints.end()) {
+        return KernelSocket(found->second);
+    }
     const std::string path = path_of(connection.socket_prefix, channel);
     const int fd = ::open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0 && errno == ENOENT) {

@@ -2,6 +2,7 @@
 
 #include "base/escape_unprintable.hpp"
 #include "base/sync.hpp"
+#include "last_messages.hpp"
 #include "process_signal.hpp"
 
 #include <fmt/format.h>
@@ -16,10 +17,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// After the process has ended: output counts as delivered after this much silence, or at the latest after
-// settle_timeout.
-constexpr Duration quiet = 20ms;
-constexpr Duration settle_timeout = 2s;
 constexpr Duration look_interval = 1s; // between two looks at a kernel that starts
 constexpr std::size_t last_lines = 60;
 
@@ -82,6 +79,9 @@ class ProcessKernel final : public Kernel {
 
     Task<bool> wait_exit(Instant deadline) override { co_return co_await wait_until(loop_.clock(), died_, deadline); }
 
+    std::string_view after_stop() const override { return "was ended"; }
+    bool is_shared() const override { return false; }
+
     Task<void> stop(Duration grace) override { co_await shielded(end(grace)); }
 
     // Throws as start_kernel() does.
@@ -121,27 +121,17 @@ class ProcessKernel final : public Kernel {
         const async::ExitStatus status = co_await process_->exited();
         kernel_exit_.status = kernel_status(status);
         kernel_exit_.stderr_tail = process_->stderr_tail();
-        kernel_exit_.cause = kernel_exit_.status.describe();
+        kernel_exit_.cause = "the kernel ended: " + kernel_exit_.status.describe();
         has_exited_ = true;
         if (!stopping_) {
-            co_await settle();
+            co_await wait_last_messages(loop_.clock(), client_);
         }
         client_.fail(std::make_exception_ptr(death_error()));
         died_.set();
     }
 
-    // The kernel's last messages are still on their way through the sockets.
-    Task<void> settle() {
-        const Instant end = loop_.clock().now() + settle_timeout;
-        std::uint64_t before = 0;
-        do {
-            before = client_.received();
-            co_await sleep_for(loop_.clock(), quiet);
-        } while (client_.received() != before && loop_.clock().now() < end);
-    }
-
     Error death_error() const {
-        const std::string& cause = kernel_exit_.cause;
+        const std::string cause = kernel_exit_.status.describe();
         if (stopping_) {
             return Error(ErrorCode::kernel_died, "the kernel was stopped");
         }

@@ -80,7 +80,12 @@ struct Sessions {
         options.environment = params.env.value_or(std::map<std::string, std::string>{});
         options.tool_servers = params.tool_servers;
         options.agent = client.agent;
-        if (params.sandbox && !params.sandbox->isolated) {
+        const bool existing = options.kernel.connection_file.has_value();
+        if (existing && params.sandbox && params.sandbox->isolated) {
+            throw Error(ErrorCode::config_invalid, "a sandbox was asked for of a kernel that already runs",
+                        "Leave out `sandbox`, or have cellgate start the kernel.");
+        }
+        if (existing || (params.sandbox && !params.sandbox->isolated)) {
             options.isolation = sandbox::Isolation::none;
             options.settings = nullptr;
         } else if (params.sandbox) {

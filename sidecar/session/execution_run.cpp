@@ -70,6 +70,7 @@ Task<protocol::ExecuteResult> ExecutionRun::execute() {
     std::optional<std::string> failure;
     bool exits = false;
     try {
+        co_await deliver_wrappers();
         jupyter::ExecuteReply reply = co_await instance_->kernel->client().execute(std::move(request));
         result = result_of(*execution_, reply, context_.executions, context_.latest.layers);
         if (!execution_->params.silent.value_or(false)) {
@@ -96,6 +97,20 @@ Task<protocol::ExecuteResult> ExecutionRun::execute() {
         }
     }
     co_return result;
+}
+
+// To a kernel that has no socket to us. Code that needs them fails by itself.
+Task<void> ExecutionRun::deliver_wrappers() {
+    if (!instance_->comm_tools) {
+        co_return;
+    }
+    try {
+        co_await instance_->comm_tools->deliver();
+    } catch (const Cancelled&) {
+        throw;
+    } catch (const Error& error) {
+        log_warning("session {}: the wrappers were not sent: {}", context_.options.id, error.message);
+    }
 }
 
 Task<void> ExecutionRun::enforce_timeout(Duration limit) {
@@ -195,10 +210,10 @@ Task<protocol::ExecuteResult> ExecutionRun::end_with_kernel(std::string failure)
     if (instance_->lost) { // set by the code that ended the kernel
         reason = *instance_->lost;
     } else if (execution_->stop == StopReason::timeout) {
-        reason = fmt::format("after {:.2f}s it was interrupted and did not stop: its kernel was ended",
-                             *execution_->params.timeout_seconds);
+        reason = fmt::format("after {:.2f}s it was interrupted and did not stop: its kernel {}",
+                             *execution_->params.timeout_seconds, instance_->kernel->after_stop());
     } else if (execution_->stop == StopReason::cancelled) {
-        reason = "it did not stop when it was interrupted: its kernel was ended";
+        reason = fmt::format("it did not stop when it was interrupted: its kernel {}", instance_->kernel->after_stop());
     } else if (instance_->kernel->has_exited()) {
         const jupyter::KernelExit kernel_exit = co_await instance_->kernel->exited();
         if (std::optional<LimitExceeded> exceeded = context_.limits.exceeded(instance_->group.get(), kernel_exit)) {

@@ -44,6 +44,7 @@ class ExecutionRun {
   private:
     void begin();
     Task<protocol::ExecuteResult> execute();
+    Task<void> deliver_wrappers();
     Task<void> enforce_timeout(Duration limit);
     Task<void> end_kernel_unless_interrupted();
     Task<void> answer_input(jupyter::InputRequest request);

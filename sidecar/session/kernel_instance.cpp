@@ -13,6 +13,7 @@
 #include "gate/injected_secrets.hpp"
 #include "jupyter/process_kernel.hpp"
 #include "kernel_selection.hpp"
+#include "kernel_source.hpp"
 #include "notes.hpp"
 #include "session/process_usage.hpp"
 #include "session/session_limits.hpp"
@@ -79,6 +80,15 @@ void put_placeholders(Environment& environment, std::map<std::string, std::strin
 } // namespace
 
 Task<std::unique_ptr<KernelInstance>> KernelInstance::start(KernelContext context) {
+    auto instance = std::make_unique<KernelInstance>(context);
+    const KernelSource& source = source_of(context.options.kernel);
+    co_await on_failure((instance.get()->*source.start)(), instance->end(Duration::zero()));
+    context.latest.kernel.version = instance->kernel->info().language_version;
+    context.latest.execution_count = 0;
+    co_return std::move(instance);
+}
+
+Task<void> KernelInstance::start_process() {
     SelectedKernel selected = co_await select_kernel(context.services, context.options);
     jupyter::KernelChoice& choice = selected.choice;
     LatestKernel& latest = context.latest;
@@ -87,15 +97,10 @@ Task<std::unique_ptr<KernelInstance>> KernelInstance::start(KernelContext contex
     if (choice.interpreter) {
         latest.kernel.interpreter = choice.interpreter->executable;
     }
-    auto instance = std::make_unique<KernelInstance>(context);
-    instance->language = make_language_support(choice);
-    latest.python = instance->language->python();
-    co_await gate::reporting_failure(selected.outcome,
-                                     on_failure(instance->launch(std::move(choice)), instance->end(Duration::zero())));
+    language = make_language_support(choice);
+    latest.python = language->python();
+    co_await gate::reporting_failure(selected.outcome, launch(std::move(choice)));
     selected.outcome.succeeded();
-    latest.kernel.version = instance->kernel->info().language_version;
-    latest.execution_count = 0;
-    co_return std::move(instance);
 }
 
 Task<void> KernelInstance::launch(jupyter::KernelChoice choice) {
@@ -206,8 +211,9 @@ Task<void> KernelInstance::make_trusted_authority(Environment given) {
 }
 
 void KernelInstance::open_channels() {
-    channel = std::make_unique<tools::Channel>(context.services.loop, path_of(channel_socket), context.services.tools,
-                                               context.caller);
+    channel = std::make_unique<tools::Channel>(context.services.loop,
+                                               tools::listen_on_socket(context.services.loop, path_of(channel_socket)),
+                                               context.services.tools, context.caller);
     serving.spawn(channel->run());
     if (sandbox::traits_of(context.options.isolation).own_network) {
         proxy = make_proxy();
@@ -295,7 +301,9 @@ void KernelInstance::record_sandbox(const sandbox::Launch& launch) {
 }
 
 void KernelInstance::interrupt() {
-    channel->cancel_calls();
+    if (channel) {
+        channel->cancel_calls();
+    }
     kernel->interrupt();
 }
 
@@ -310,6 +318,9 @@ void KernelInstance::close_channels() {
 
 Task<void> KernelInstance::end(Duration grace) {
     close_channels();
+    if (comm_tools) {
+        co_await comm_tools->end();
+    }
     if (kernel) {
         co_await kernel->stop(grace);
     }

@@ -1,7 +1,9 @@
 #pragma once
-// `KernelInstance` is one kernel that a session started, with everything that belongs to it alone: its directory, its
-// tool channel, its proxy, its process. end() must have been awaited before it is destroyed.
+// `KernelInstance` is one kernel that a session uses, with everything that belongs to it alone: where the session
+// started it, its directory, its tool channel, its proxy and its process. end() must have been awaited before it is
+// destroyed.
 
+#include "comm_tools.hpp"
 #include "connection_attribution.hpp"
 #include "jupyter/kernel.hpp"
 #include "jupyter/kernel_choice.hpp"
@@ -29,8 +31,12 @@ struct KernelContext {
 struct KernelInstance {
     explicit KernelInstance(KernelContext context_) : context(context_) {}
 
-    // Throws Error{kernel_not_found, kernel_start_failed, sandbox_unavailable, denied}; nothing of it is left then.
+    // Throws Error{kernel_not_found, kernel_start_failed, sandbox_unavailable, config_invalid, denied}; nothing of it
+    // is left then.
     static Task<std::unique_ptr<KernelInstance>> start(KernelContext context);
+    // Ways to get the kernel (kernel_source.hpp): a process in its sandbox; one that already runs.
+    Task<void> start_process();
+    Task<void> connect();
     // For questions to it, which `ask` sends.
     KernelAccess access(KernelAccess::Ask ask) const;
     // Interrupts the code that runs, and its tool calls.
@@ -41,9 +47,9 @@ struct KernelInstance {
     Task<void> end(Duration grace);
 
     KernelContext context;
-    store::LockedTempDir temp_dir; // its files and sockets; removed at the end
-    std::unique_ptr<tools::Channel> channel;
-    std::unique_ptr<egress::Proxy> proxy;                                                          // in a sandbox
+    store::LockedTempDir temp_dir;           // its files and sockets; removed at the end
+    std::unique_ptr<tools::Channel> channel; // where its code can call tools
+    std::unique_ptr<egress::Proxy> proxy;    // in a sandbox
     const std::shared_ptr<egress::Inspection> inspection = std::make_shared<egress::Inspection>(); // of its requests
     ConnectionAttribution attribution;                                                             // of connections
     TaskScope serving;                                                                             // of both
@@ -51,10 +57,13 @@ struct KernelInstance {
     std::shared_ptr<const sandbox::KernelMounts> mounts; // in a sandbox
     std::shared_ptr<sandbox::ControlGroup> group;        // that the kernel is in, where one is available
     std::unique_ptr<LanguageSupport> language;
+    std::unique_ptr<CommTools> comm_tools; // of a kernel that has no socket to us; outlives it
     std::unique_ptr<jupyter::Kernel> kernel;
     std::optional<std::string> lost; // why nothing more may run on it
 
   private:
+    // For a kernel that has no socket to us: calls of its code come over a comm.
+    Task<void> open_comm_channel();
     Task<void> launch(jupyter::KernelChoice choice);
     // Makes the authority that the sandbox trusts, while the launch goes on.
     Task<void> make_trusted_authority(Environment given);

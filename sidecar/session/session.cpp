@@ -302,7 +302,7 @@ void Session::on_output(const std::string& parent, jupyter::Output output) {
     // The parent is the kernel's word. What belongs to no execution that we know of is shown where something runs, or
     // ran last: it is output of this kernel, and none is lost.
     std::shared_ptr<Execution> execution = queue_.find(parent);
-    if (!execution) {
+    if (!execution && instance_ && !instance_->kernel->is_shared()) {
         execution = queue_.latest();
     }
     if (!execution || execution->state == protocol::ExecutionState::queued) {

@@ -3,6 +3,7 @@
 #include "execution_run.hpp"
 #include "kernel_instance.hpp"
 #include "kernel_limits.hpp"
+#include "kernel_source.hpp"
 #include "sandbox/explain.hpp"
 #include "session/session.hpp"
 #include "session/session_limits.hpp"
@@ -55,8 +56,7 @@ Task<void> Session::watch_kernel(std::shared_ptr<KernelInstance> instance) {
     replacing_ = true;
     if (!queue_.running()) { // otherwise its run knows the reason
         const std::optional<LimitExceeded> exceeded = limits_->exceeded(instance->group.get(), kernel_exit);
-        mark_kernel_lost(exceeded ? exceeded->reason
-                                  : fmt::format("the kernel ended: {}", kernel_exit.cause));
+        mark_kernel_lost(exceeded ? exceeded->reason : kernel_exit.cause);
     }
     co_await replace_kernel(instance, Duration::zero());
 }
@@ -144,6 +144,10 @@ Task<std::vector<protocol::LimitName>> Session::set_limits(protocol::Limits chan
 
 void Session::require_restartable() const {
     require_open();
+    const std::string_view no_restart = source_of(options_.kernel).no_restart;
+    if (!no_restart.empty() && status_ != protocol::SessionStatus::dead) {
+        throw Error(ErrorCode::unsupported, std::string(no_restart), "Restart it where it was started.");
+    }
     if (replacing_) {
         throw Error(ErrorCode::busy, fmt::format("session {} is being restarted already", options_.id));
     }

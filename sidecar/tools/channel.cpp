@@ -2,6 +2,7 @@
 
 #include "async/busy_poll.hpp"
 #include "async/fd_reservation.hpp"
+#include "async/stream.hpp"
 #include "base/log.hpp"
 #include "base/sync.hpp"
 #include "protocol/peer.hpp"
@@ -86,15 +87,34 @@ Task<void> wait_for(std::shared_ptr<Call> call) {
 
 } // namespace
 
+namespace {
+
+class SocketListener final : public ChannelListener {
+  public:
+    SocketListener(async::Loop& loop, std::string path) : listener_(loop, std::move(path)) {}
+    Task<std::unique_ptr<ByteStream>> accept() override { co_return co_await listener_.accept(); }
+    void close() override { listener_.close(); }
+
+  private:
+    async::UnixListener listener_;
+};
+
+} // namespace
+
+std::shared_ptr<ChannelListener> listen_on_socket(async::Loop& loop, std::string path) {
+    return std::make_shared<SocketListener>(loop, std::move(path));
+}
+
 // Its tasks point at it: run() has it as long as they live.
 struct Channel::Impl {
-    Impl(async::Loop& loop_, std::string path, ToolCallDispatcher& dispatcher_, CallerIdentity& running_)
-        : loop(loop_), busy_poll(loop_), listener(loop_, std::move(path)), dispatcher(dispatcher_), running(running_) {}
+    Impl(async::Loop& loop_, std::shared_ptr<ChannelListener> listener_, ToolCallDispatcher& dispatcher_,
+         CallerIdentity& running_)
+        : loop(loop_), busy_poll(loop_), listener(std::move(listener_)), dispatcher(dispatcher_), running(running_) {}
 
     async::Loop& loop;
     async::BusyPoll busy_poll;
     bool calls_are_quick = false;
-    async::UnixListener listener;
+    std::shared_ptr<ChannelListener> listener;
     ToolCallDispatcher& dispatcher;
     CallerIdentity& running;
     Unread unread;
@@ -123,7 +143,7 @@ Task<void> Channel::Impl::run(std::shared_ptr<Impl> self) {
 }
 
 Task<void> Channel::Impl::end_connections() {
-    listener.close();
+    listener->close();
     connections.cancel();
     co_await connections.join();
 }
@@ -134,7 +154,7 @@ Task<void> Channel::Impl::accept() {
         co_await connection_ended.until(has_room);
         bool failed = false;
         try {
-            std::unique_ptr<ByteStream> stream = co_await listener.accept();
+            std::unique_ptr<ByteStream> stream = co_await listener->accept();
             if (!stream) {
                 co_return;
             }
@@ -226,8 +246,9 @@ Task<void> Channel::Impl::call_into(std::shared_ptr<Call> call, protocol::Channe
     call->done.set();
 }
 
-Channel::Channel(async::Loop& loop, std::string path, ToolCallDispatcher& dispatcher, CallerIdentity& running)
-    : impl_(std::make_shared<Impl>(loop, std::move(path), dispatcher, running)) {}
+Channel::Channel(async::Loop& loop, std::shared_ptr<ChannelListener> listener, ToolCallDispatcher& dispatcher,
+                 CallerIdentity& running)
+    : impl_(std::make_shared<Impl>(loop, std::move(listener), dispatcher, running)) {}
 
 Channel::~Channel() {
     close();
@@ -242,7 +263,7 @@ void Channel::cancel_calls() {
 }
 
 void Channel::close() {
-    impl_->listener.close();
+    impl_->listener->close();
 }
 
 } // namespace cellgate::tools

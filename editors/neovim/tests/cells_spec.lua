@@ -36,6 +36,23 @@ it("cells: a marker may name the language of its cell", function()
   equal((workspace.session("bash")), "bash")
 end)
 
+it("cells: the kernel of a language is a name, a path, or one that already runs, which gets no sandbox", function()
+  local config = require("cellgate.config")
+  local workspace = require("cellgate.workspace")
+  local before = config.values
+  local function kernel(chosen)
+    config.values = vim.tbl_extend("force", before, { kernels = { python = chosen }, sandbox_config = "s.json" })
+    local _, params = workspace.session("python")
+    return { params.kernel, params.sandbox }
+  end
+  local by_name, by_path = kernel("python3"), kernel("/usr/bin/python3")
+  local existing = kernel({ connectionFile = "" })
+  config.values = before
+  equal(by_name, { { name = "python3" }, { configFile = "s.json" } })
+  equal(by_path, { { interpreter = "/usr/bin/python3" }, { configFile = "s.json" } })
+  equal(existing, { { connectionFile = "" } })
+end)
+
 it("cells: a buffer that says no language has none, but for cells that name one", function()
   local cells = require("cellgate.cells")
   local workspace = require("cellgate.workspace")

@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 import os
 import threading
-from typing import TYPE_CHECKING, Any, Dict, List, Optional
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple
 from weakref import WeakKeyDictionary
 
 from values import ToolConnectionError
@@ -37,6 +37,12 @@ def _open() -> socket.socket:
         connection.close()
         raise
     return connection
+
+
+def _place() -> Tuple[int, Optional[str]]:
+    """Where a connection belongs: a forked child must not use its parent's, nor one session the other's in a kernel that
+    cellgate did not start."""
+    return os.getpid(), os.environ.get("CELLGATE_CHANNEL")
 
 
 def _gone(error: Optional[OSError] = None) -> ToolConnectionError:
@@ -77,7 +83,7 @@ class _ThreadConnection:
     """A thread's own connection, for one call at a time."""
 
     def __init__(self) -> None:
-        self.pid = os.getpid()
+        self.place = _place()
         self._socket: Optional[socket.socket] = None
         self._number = 0
 
@@ -142,7 +148,7 @@ _thread = threading.local()
 
 def _thread_connection() -> _ThreadConnection:
     connection: Optional[_ThreadConnection] = getattr(_thread, "connection", None)
-    if connection is None or connection.pid != os.getpid():  # a forked child must not use its parent's connection
+    if connection is None or connection.place != _place():
         connection = _thread.connection = _ThreadConnection()
     return connection
 
@@ -151,7 +157,7 @@ class _LoopConnection:
     """An event loop's own connection, for any number of calls at a time. It ends with its loop."""
 
     def __init__(self) -> None:
-        self.pid = os.getpid()
+        self.place = _place()
         self._socket: Optional[socket.socket] = None
         self._number = 0
         self._waiting: Dict[int, asyncio.Future[Dict[str, Any]]] = {}
@@ -248,6 +254,6 @@ async def _call_from_loop(request: Dict[str, Any]) -> Dict[str, Any]:
 
     loop = asyncio.get_running_loop()
     connection = _loops.get(loop)
-    if connection is None or connection.pid != os.getpid():
+    if connection is None or connection.place != _place():
         connection = _loops[loop] = _LoopConnection()
     return await connection.call(request, loop)

@@ -73,7 +73,8 @@ std::string call_text(const std::string& id, const std::string& tool, const std:
 
 struct Kernel {
     explicit Kernel(Fixture& fixture_) : fixture(fixture_), path(fixture.folder.path / "tools.sock") {
-        channel = std::make_unique<tools::Channel>(fixture.loop, path, fixture.registry->dispatcher(), session);
+        channel = std::make_unique<tools::Channel>(fixture.loop, tools::listen_on_socket(fixture.loop, path),
+                                                   fixture.registry->dispatcher(), session);
         fixture.add(fixture.fixture("s", {"--log", log().string()}));
         serving = fixture.calls.spawn(channel->run());
     }

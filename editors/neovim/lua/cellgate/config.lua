@@ -33,7 +33,8 @@ M.settings = {
     type = "table",
     default = {},
     doc = 'Languages to the kernel to use, as `:Cellgate kernels` names it: `{ python = "python3" }`. One that is not named'
-      .. " gets the first kernel that speaks it.",
+      .. " gets the first kernel that speaks it. A kernel that already runs, by its connection file or a name in Jupyter's runtime"
+      .. ' directory: `{ python = { connectionFile = "kernel-4711.json" } }` (empty: the newest).',
   },
   {
     name = "sandbox_config",

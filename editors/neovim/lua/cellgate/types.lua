@@ -239,10 +239,17 @@
 --- The devices of graphics cards, for computing. An error where there is none.
 ---@alias SandboxGpu boolean
 
---- A kernelspec by name, or an interpreter by path.
+--- A kernelspec by name, an interpreter by path, or a kernel that already runs by its connection file.
 ---@class KernelChoice
 ---@field name? string
 ---@field interpreter? Path
+---@field connectionFile? ConnectionFileName
+
+--- The connection file of a kernel that already runs, which the session uses and leaves running: an absolute path, a
+--- path from the home directory (~/), or a name, a part of a name or a pattern with * and ? in Jupyter's runtime
+--- directory, of which the newest file is taken. Empty: the newest one there. Such a kernel has no sandbox and no
+--- limits, takes no `env`, and is not restarted.
+---@alias ConnectionFileName string
 
 --- Limits for the kernel and what it starts. One that cannot be enforced fails the call with 1005 and nothing starts;
 --- an unknown one is refused. Where a control group is available (cellgate doctor says), memoryBytes and processCount
@@ -288,6 +295,7 @@
 ---@class SessionKernel
 ---@field name string The kernelspec's name, or the interpreter's file name.
 ---@field interpreter? Path Absent for kernels that no interpreter runs.
+---@field connectionFile? Path Of a kernel that already ran when the session began; absolute.
 ---@field language string
 ---@field version? string The language's version, once the kernel has told it.
 

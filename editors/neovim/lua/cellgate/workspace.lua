@@ -81,6 +81,16 @@ function M.language(buffer, cell)
   end
 end
 
+-- A name, an interpreter's path, or a KernelChoice.
+---@param kernel string|KernelChoice
+---@return KernelChoice
+local function choice(kernel)
+  if type(kernel) == "table" then
+    return kernel
+  end
+  return kernel:find("/") and { interpreter = kernel } or { name = kernel }
+end
+
 --- The session for a language: the root's default one for Python, else one of that language's name.
 ---@param language string
 ---@return string? id nil: the default one, which starts by itself
@@ -91,13 +101,15 @@ function M.session(language)
   if language == "python" and not kernel and not settings then
     return nil
   end
+  local chosen = kernel and choice(kernel) or nil
+  local has_sandbox = not (chosen and chosen.connectionFile)
   local id = language == "python" and "default" or (language:gsub("[^%w_.-]", "_"):gsub("^[.-]", "_"):sub(1, 64))
   return id,
     {
       sessionId = id,
       language = language,
-      kernel = kernel and (kernel:find("/") and { interpreter = kernel } or { name = kernel }) or nil,
-      sandbox = settings and { configFile = settings } or nil,
+      kernel = chosen,
+      sandbox = settings and has_sandbox and { configFile = settings } or nil,
     }
 end
 

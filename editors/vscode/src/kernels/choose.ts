@@ -5,7 +5,7 @@ import type { Sidecar } from "../client/sidecar";
 import type { KernelChoice } from "../protocol/messages";
 import { label } from "../text";
 
-type Item = vscode.QuickPickItem & { kernel?: KernelChoice; browse?: true };
+type Item = vscode.QuickPickItem & { kernel?: KernelChoice; more?: () => Promise<KernelChoice | undefined> };
 
 /** `kernel` undefined: whichever the Python extension or the sidecar prefers. */
 export async function chooseKernel(sidecar: Sidecar): Promise<{ kernel: KernelChoice | undefined } | undefined> {
@@ -20,13 +20,27 @@ export async function chooseKernel(sidecar: Sidecar): Promise<{ kernel: KernelCh
                 kernel,
             };
         }),
-        { label: "$(folder-opened) Another interpreter…", browse: true },
+        { label: "$(folder-opened) Another interpreter…", more: chooseInterpreter },
+        { label: "$(plug) A kernel that already runs…", description: "without a sandbox; it is left running", more: nameExisting },
     ]);
     const chosen = await vscode.window.showQuickPick(items, {
         title: "Kernel of sessions that start from now on",
         matchOnDescription: true,
     });
-    if (!chosen?.browse) return chosen && { kernel: chosen.kernel };
+    if (!chosen?.more) return chosen && { kernel: chosen.kernel };
+    const kernel = await chosen.more();
+    return kernel && { kernel };
+}
+
+async function chooseInterpreter(): Promise<KernelChoice | undefined> {
     const [file] = (await vscode.window.showOpenDialog({ title: "An interpreter of Python that has ipykernel" })) ?? [];
-    return file && { kernel: { interpreter: file.fsPath } };
+    return file && { interpreter: file.fsPath };
+}
+
+async function nameExisting(): Promise<KernelChoice | undefined> {
+    const connectionFile = await vscode.window.showInputBox({
+        title: "The connection file of a kernel that already runs",
+        prompt: "A path, or a name in Jupyter's runtime directory, as %connect_info shows it. Empty: the newest kernel.",
+    });
+    return connectionFile === undefined ? undefined : { connectionFile: connectionFile.trim() };
 }

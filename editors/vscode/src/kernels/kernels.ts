@@ -111,7 +111,14 @@ export class Kernels implements vscode.Disposable {
                     // What has begun ends with its session.
                     const giveUp = token.onCancellationRequested(() => void this.sessions.close(sessionId).catch(() => undefined));
                     try {
-                        const { session, isNew } = await this.sessions.ensure({ sessionId, kernel: origin.kernel, sandbox, ...settings, ...(isPython ? {} : { language }) });
+                        const { session, isNew } = await this.sessions.ensure({
+                            sessionId,
+                            kernel: origin.kernel,
+                            // A kernel that already runs can be given none.
+                            ...(origin.kernel?.connectionFile === undefined ? { sandbox } : {}),
+                            ...settings,
+                            ...(isPython ? {} : { language }),
+                        });
                         if (isNew) await this.origins.remember(session, origin);
                         return session;
                     } finally {

@@ -39,7 +39,11 @@ export class Origins {
     /** Whether the session was started here with another kernel than this one. */
     isOther(session: Which, kernel: KernelChoice): boolean {
         const origin = this.of(session);
-        return origin !== undefined && (origin.kernel?.name !== kernel.name || origin.kernel?.interpreter !== kernel.interpreter);
+        const before = origin?.kernel;
+        return (
+            origin !== undefined &&
+            (before?.name !== kernel.name || before?.interpreter !== kernel.interpreter || before?.connectionFile !== kernel.connectionFile)
+        );
     }
 
     private kept(): Record<string, Kept> {

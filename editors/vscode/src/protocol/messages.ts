@@ -416,12 +416,17 @@ export type SandboxPaths = Path[];
  */
 export type SandboxGpu = boolean;
 /**
- * A kernelspec by name, or an interpreter by path.
+ * A kernelspec by name, an interpreter by path, or a kernel that already runs by its connection file.
  */
 export interface KernelChoice {
     name?: string;
     interpreter?: Path;
+    connectionFile?: ConnectionFileName;
 }
+/**
+ * The connection file of a kernel that already runs, which the session uses and leaves running: an absolute path, a path from the home directory (~/), or a name, a part of a name or a pattern with * and ? in Jupyter's runtime directory, of which the newest file is taken. Empty: the newest one there. Such a kernel has no sandbox and no limits, takes no `env`, and is not restarted.
+ */
+export type ConnectionFileName = string;
 /**
  * Limits for the kernel and what it starts. One that cannot be enforced fails the call with 1005 and nothing starts; an unknown one is refused. Where a control group is available (cellgate doctor says), memoryBytes and processCount also hold for all processes together, and have defaults: three quarters of the machine's memory, and 4096 processes; without a group that memory is the limit of each process. An agent's session has at most 8 GB of memory, 3600 s of processor time, 4096 processes and executions of 300 s, also unasked, unless a user set otherwise in agents.json; for more it gets 1024.
  */
@@ -520,6 +525,10 @@ export interface SessionKernel {
      * Absent for kernels that no interpreter runs.
      */
     interpreter?: Path;
+    /**
+     * Of a kernel that already ran when the session began; absolute.
+     */
+    connectionFile?: Path;
     language: string;
     /**
      * The language's version, once the kernel has told it.

@@ -27,7 +27,10 @@ class ZmqSocket {
     // Buffers about `above_bytes` ahead of receive() instead of 64 MiB, and leaves the rest with the sender: for a
     // sender that keeps unsent messages instead of dropping them.
     void leave_with_sender(std::size_t above_bytes);
-    // Called once, with "ipc:///path"; the peer need not be listening yet. Throws Error{internal_error}.
+    // Closes when its first connection ends, in place of connecting again.
+    void close_with_peer();
+    // Called once, with "ipc:///path" or "tcp://address:port" (IPv6 in brackets); the peer need not be listening yet.
+    // Throws Error{internal_error}.
     void connect(const std::string& endpoint);
     // Queues until there is a peer; never waits. Messages that a peer had not read when it went away are lost.
     void send(ZmqMessage message);

@@ -4,6 +4,7 @@
 // can act as the kernel. A kernel that listens on TCP ports only is reached through such sockets, too: something
 // carries them to its ports (helper/kernel_bridge.hpp).
 
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -16,6 +17,8 @@ struct ConnectionInfo {
     std::string file;          // the connection file that the kernel reads, 0600
     std::string socket_prefix; // sockets are `<prefix>-<number of the channel>`
     std::string key;
+    // Of a kernel that already runs: "ipc:///path" or "tcp://host:port", in place of the prefix.
+    std::map<Channel, std::string> endpoints;
     // The kernel buffers unread output without limit. Other kernels drop it, so all of it must be read at once.
     bool kernel_keeps_output = false;
     // For a kernel whose idle may overtake output: a function of its language that prints its argument, a string, in
@@ -27,14 +30,17 @@ struct ConnectionInfo {
     std::string endpoint(Channel channel) const;
 };
 
-// `KernelSocket` is a socket that the kernel has bound, held by its inode: connecting to `endpoint()` reaches this
-// socket, even if the kernel replaces its path later.
+// `KernelSocket` is a socket that the kernel has bound. In a kernel's own directory it is held by its inode: connecting
+// to `endpoint()` reaches this socket, even if the kernel replaces its path later.
 class KernelSocket {
   public:
     explicit KernelSocket(int fd) : fd_(fd) {}
-    KernelSocket(KernelSocket&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+    explicit KernelSocket(std::string endpoint) : endpoint_(std::move(endpoint)) {}
+    KernelSocket(KernelSocket&& other) noexcept
+        : fd_(std::exchange(other.fd_, -1)), endpoint_(std::move(other.endpoint_)) {}
     KernelSocket& operator=(KernelSocket&& other) noexcept {
         std::swap(fd_, other.fd_);
+        std::swap(endpoint_, other.endpoint_);
         return *this;
     }
     ~KernelSocket();
@@ -42,11 +48,13 @@ class KernelSocket {
     std::string endpoint() const;
 
   private:
-    int fd_;
+    int fd_ = -1;
+    std::string endpoint_; // of a kernel that already ran
 };
 
-// Nothing until the socket exists. In its sandbox a kernel can create any file in the directory, but only sockets of
-// its own; a link, which could point to another process's socket, throws Error{kernel_start_failed}.
+// Nothing until the socket exists; at once for a kernel that already runs, whether it listens or not. In its sandbox a
+// kernel can create any file in the directory, but only sockets of its own; a link, which could point to another
+// process's socket, throws Error{kernel_start_failed}.
 std::optional<KernelSocket> open_socket(const ConnectionInfo& connection, Channel channel);
 
 // Makes a key and writes the connection file into `directory`, which exists, is 0700 and is used for this one start (a

@@ -15,7 +15,7 @@ struct KernelExit {
     // Of its process, where there is one that is ours. A launcher's "exit code 128+n" is converted to signal n.
     async::ExitStatus status;
     std::string stderr_tail;
-    std::string cause; // "exit code 1", "it does not answer any more"
+    std::string cause; // "the kernel ended: exit code 1", "the connection to the kernel ended"
 };
 
 class Kernel {
@@ -33,6 +33,10 @@ class Kernel {
     virtual Task<KernelExit> exited() = 0;
     // Waits for the end until `deadline`; false if the kernel is still there then. Cancelling stops the wait.
     virtual Task<bool> wait_exit(Instant deadline) = 0;
+    // "was ended", "was left running": what stop() does to it, for messages.
+    virtual std::string_view after_stop() const = 0;
+    // Whether others than its session run code in it, so that its output may be of theirs.
+    virtual bool is_shared() const = 0;
     // A process: asks it to shut down, waits up to `grace` (0: does not ask), then ends all its processes. A kernel
     // that already ran is left running. Idempotent.
     virtual Task<void> stop(Duration grace) = 0;

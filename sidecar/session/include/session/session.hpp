@@ -47,7 +47,7 @@ class Session final : public jupyter::KernelListener, public tools::CallerIdenti
     // As it was created, or last restarted.
     const SessionOptions& options() const { return options_; }
     // Ends the kernel, cancels the queue, and starts a new kernel with `settings` and `additions` for its sandbox.
-    // Throws Error{busy} during another restart and Error{config_invalid} for paths that cannot be shown: then nothing
+    // Throws Error{unsupported} for a kernel that it did not start, Error{busy} during another restart and Error{config_invalid} for paths that cannot be shown: then nothing
     // changed. Also throws what start() throws: then the session is dead until it is restarted.
     Task<void> restart(std::shared_ptr<const sandbox::Settings> settings, sandbox::Additions additions);
     // Changes the limits that are named. Returns those of them that hold after a restart; the others hold at once, of

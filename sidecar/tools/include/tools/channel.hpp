@@ -1,15 +1,15 @@
 #pragma once
-// `Channel` is the kernel's tool channel: a unix socket in the session's directory on which code in the kernel calls
-// tools, one JSON-RPC message a line (schemas/channel.json). Every byte on it is untrusted. It takes tool calls,
+// `Channel` is the kernel's tool channel: connections over which code in the kernel calls tools, one JSON-RPC message a
+// line (schemas/channel.json). Every byte on it is untrusted. It takes tool calls,
 // cancels and line numbers; who calls, and from what source text, comes from the sidecar's records. At most 64
 // connections; the next ones wait. What the code does not read of its answers is bounded over all of them: an answer
 // beyond that becomes an error, and where not even that has room, its connection is closed. A connection that ends
 // cancels its calls. Owned by the session, one for each start of its kernel.
 
 #include "async/loop.hpp"
-#include "async/stream.hpp"
 #include "protocol/messages/network.hpp"
 #include "tools/call_context.hpp"
+#include "tools/channel_listener.hpp"
 #include "tools/tool_call_dispatcher.hpp"
 
 #include <cstdint>
@@ -31,8 +31,8 @@ struct CallerIdentity {
 
 class Channel {
   public:
-    // Listens from here on. Throws Error{internal_error} for a path over 107 bytes or in use.
-    Channel(async::Loop& loop, std::string path, ToolCallDispatcher& dispatcher, CallerIdentity& running);
+    Channel(async::Loop& loop, std::shared_ptr<ChannelListener> listener, ToolCallDispatcher& dispatcher,
+            CallerIdentity& running);
     Channel(const Channel&) = delete;
     Channel& operator=(const Channel&) = delete;
     ~Channel();

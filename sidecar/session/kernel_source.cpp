@@ -1,0 +1,33 @@
+#include "kernel_source.hpp"
+
+#include "kernel_instance.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace cellgate::session {
+
+namespace {
+
+bool is_existing(const protocol::KernelChoice& choice) {
+    return choice.connection_file.has_value();
+}
+
+bool is_any(const protocol::KernelChoice& /*choice*/) {
+    return true;
+}
+
+constexpr std::array sources = {
+    KernelSource{is_existing, &KernelInstance::connect,
+                 "the kernel was not started by cellgate, so it is not restarted either"},
+    KernelSource{is_any, &KernelInstance::start_process, ""},
+};
+
+} // namespace
+
+const KernelSource& source_of(const protocol::KernelChoice& choice) {
+    return *std::find_if(sources.begin(), sources.end(),
+                         [&choice](const KernelSource& source) { return source.gives(choice); });
+}
+
+} // namespace cellgate::session

@@ -21,8 +21,7 @@ class ServerKernel final : public Kernel {
         id_ = co_await server_.start(std::move(kernelspec));
         client_ = std::make_unique<KernelClient>(
             loop_.clock(),
-            server_transport(loop_, http_, server_, id_, [this](std::string cause) { end(std::move(cause)); }),
-            listener);
+            server_transport(loop_, http_, server_, id_, [this](const std::string& cause) { end(cause); }), listener);
         info_ = co_await client_->wait_ready(deadline);
         ready_ = true;
     }
@@ -38,6 +37,8 @@ class ServerKernel final : public Kernel {
         co_return exit_;
     }
     Task<bool> wait_exit(Instant deadline) override { co_return co_await wait_until(loop_.clock(), gone_, deadline); }
+    std::string_view after_stop() const override { return "was ended"; }
+    bool is_shared() const override { return false; }
     Task<void> stop(Duration) override { co_await shielded(stop_all()); }
 
   private:
@@ -51,18 +52,16 @@ class ServerKernel final : public Kernel {
         }
     }
 
-    void end(std::string cause) {
+    void end(const std::string& cause) {
         if (gone_.is_set()) {
             return;
         }
-        exit_.cause = std::move(cause);
+        exit_.cause = fmt::format("the kernel on {} is gone: {}", server_.host(), stopping_ ? "it was stopped" : cause);
         if (client_) {
             client_->fail(std::make_exception_ptr(
-                ready_ ? Error(ErrorCode::kernel_died,
-                               fmt::format("the kernel on {} is gone: {}", server_.host(), exit_.cause),
+                ready_ ? Error(ErrorCode::kernel_died, exit_.cause,
                                "Its variables are gone. Restart the session to go on.")
-                       : Error(ErrorCode::kernel_start_failed,
-                               fmt::format("the kernel on {} did not get ready: {}", server_.host(), exit_.cause))));
+                       : Error(ErrorCode::kernel_start_failed, exit_.cause, "The server's log may have the reason.")));
         }
         gone_.set();
     }
@@ -79,7 +78,7 @@ class ServerKernel final : public Kernel {
         } catch (const Error& error) {
             log_warning("a kernel may go on on {}: {}", server_.host(), error.message);
         }
-        end("it was stopped");
+        end({});
         co_await cancel_and_join(tasks_);
         if (client_) {
             co_await client_->close();

@@ -11,6 +11,7 @@
 #include "protocol/messages/changes.hpp"
 #include "protocol/messages/sessions.hpp"
 #include "sandbox_options.hpp"
+#include "server_options.hpp"
 #include "sidecar_arguments.hpp"
 #include "source_file.hpp"
 #include "terminal_client.hpp"
@@ -27,6 +28,7 @@ struct RunArguments {
     SidecarArguments sidecar;
     std::string file;
     std::string kernel;
+    ServerOptions jupyter;
     std::optional<std::string> existing; // a connection file
     std::string profile;                 // empty: none, or the default
     bool no_sandbox = false;
@@ -138,6 +140,10 @@ Task<std::string> session_of(FileRun* run, std::string language, TerminalClient&
         protocol::KernelChoice choice;
         choice.connection_file = run->arguments.existing;
         create.kernel = choice;
+    } else if (is_chosen && !run->arguments.jupyter.url.empty()) {
+        protocol::KernelChoice choice;
+        choice.server = run->arguments.jupyter.server(run->arguments.kernel);
+        create.kernel = choice;
     } else if (!is_chosen || run->arguments.kernel.empty()) {
         create.language = language;
     } else {
@@ -146,7 +152,7 @@ Task<std::string> session_of(FileRun* run, std::string language, TerminalClient&
             run->arguments.kernel;
         create.kernel = choice;
     }
-    if (!create.kernel || !create.kernel->connection_file) {
+    if (!create.kernel || !(create.kernel->connection_file || create.kernel->server)) {
         create.sandbox = sandbox_choice(run->arguments);
     }
     if (!run->arguments.profile.empty()) {
@@ -232,7 +238,7 @@ int run(const RunArguments& arguments) {
     SourceFile source = read_source_file(arguments.file);
     file_run.cells = std::move(source.cells);
     file_run.language = std::move(source.language);
-    if (file_run.language.empty() && arguments.kernel.empty() && !arguments.existing) {
+    if (file_run.language.empty() && arguments.kernel.empty() && !arguments.existing && arguments.jupyter.url.empty()) {
         return refuse_language(arguments.file,
                                fmt::format("To run it in a kernel of your choice: cellgate run --kernel NAME {}. "
                                            "`cellgate kernels` lists them.",
@@ -246,6 +252,27 @@ int run(const RunArguments& arguments) {
     loop.run(with_terminal_client(&loop, arguments.sidecar.options(),
                                   [&](TerminalClient& client) { return run_file(&loop, &file_run, client); }));
     return file_run.exit_code;
+}
+
+// The options for kernels that have no sandbox.
+std::vector<CLI::Option*> add_kernels_elsewhere(CLI::App& command, const std::shared_ptr<RunArguments>& arguments) {
+    CLI::Option* existing =
+        command
+            .add_option_function<std::string>(
+                "--existing",
+                [arguments](const std::string& file) {
+                    std::error_code ignored;
+                    arguments->existing =
+                        std::filesystem::exists(file, ignored) ? std::filesystem::absolute(file).string() : file;
+                },
+                "Use a kernel that already runs, without a sandbox, and leave it running: its connection file, or a "
+                "name or pattern in Jupyter's runtime directory; \"\" is the newest one there")
+            ->type_name("CONNECTION_FILE")
+            ->excludes("--kernel");
+    CLI::Option* server = arguments->jupyter.add_to(
+        command, "Run the cells on this Jupyter server, without a sandbox; --kernel is a kernelspec of its own then");
+    server->excludes(existing);
+    return {existing, server};
 }
 
 } // namespace
@@ -267,19 +294,7 @@ void add_run(CLI::App& app, Invocation& invocation) {
                      "A kernelspec's name or the path of a Python interpreter; see `cellgate "
                      "kernels`")
         ->type_name("NAME|PATH");
-    CLI::Option* existing =
-        command
-            ->add_option_function<std::string>(
-                "--existing",
-                [arguments](const std::string& file) {
-                    std::error_code ignored;
-                    arguments->existing =
-                        std::filesystem::exists(file, ignored) ? std::filesystem::absolute(file).string() : file;
-                },
-                "Use a kernel that already runs, without a sandbox, and leave it running: its connection file, or a "
-                "name or pattern in Jupyter's runtime directory; \"\" is the newest one there")
-            ->type_name("CONNECTION_FILE")
-            ->excludes("--kernel");
+    const std::vector<CLI::Option*> elsewhere = add_kernels_elsewhere(*command, arguments);
     command
         ->add_option("--profile", arguments->profile,
                      "What the code may import, its limits and hosts: see `cellgate runtimes`")
@@ -300,9 +315,10 @@ void add_run(CLI::App& app, Invocation& invocation) {
                      "which is outside the workspace")
         ->type_name("DIR");
     CLI::Option* none = command->add_flag("--no-sandbox", arguments->no_sandbox, "Run without any isolation");
-    add_sandbox_launcher(*command, arguments->launcher)->excludes(none)->excludes(existing);
-    for (CLI::Option* option : arguments->sandbox.add_to(*command)) {
-        option->excludes(none)->excludes(existing);
+    std::vector<CLI::Option*> sandboxes = arguments->sandbox.add_to(*command);
+    sandboxes.push_back(add_sandbox_launcher(*command, arguments->launcher));
+    for (CLI::Option* option : sandboxes) {
+        option->excludes(none)->excludes(elsewhere[0])->excludes(elsewhere[1]);
     }
     command
         ->add_option("--server", arguments->sidecar.server,

@@ -108,12 +108,13 @@ class Cells(RemoteTest):
         self.assertEqual(self.run_far("print('again')").text(), "again\n")
 
     def test_what_the_server_decides_is_refused(self):
+        before = len(self.server.kernels())
         for more, word in (({"env": {"A": "b"}}, "environment"), ({"restoreCwd": True}, "working directory"),
                            ({"sandbox": True}, "sandbox")):
             error = self.refused(1021, "session/create", {
                 "sessionId": "far", "kernel": {"server": {"url": self.server.url, "token": TOKEN}}, **more})
             self.assertIn(word, error.message)
-        self.assertEqual(self.server.kernels(), [])
+        self.assertEqual(len(self.server.kernels()), before)
         self.create()
         error = self.refused(1025, "packages/install", {"sessionId": "far", "packages": ["six"]})
         self.assertIn("not started by cellgate", error.message)
@@ -127,7 +128,7 @@ class Cells(RemoteTest):
         self.assertEqual((kernels[0]["name"], kernels[0]["source"]), ("python3", "server"))
         error = self.refused(START_FAILED, "session/create", {
             "kernel": {"server": {"url": self.server.url, "token": TOKEN, "name": "cobol"}}})
-        self.assertIn("cobol", error.message)
+        self.assertIn("did not start a kernel: 500", error.message)  # Jupyter Server 1.23 does not say why
 
     def test_the_command_line(self):
         self.workspace.write("cells.py", "# %%\nimport os\nprint(os.getcwd())\n")

@@ -42,6 +42,9 @@ CurlLibrary load() {
     find(library, "curl_easy_init", curl.easy_init);
     find(library, "curl_easy_cleanup", curl.easy_cleanup);
     find(library, "curl_easy_pause", curl.easy_pause);
+    find(library, "curl_easy_getinfo", curl.easy_getinfo);
+    find(library, "curl_easy_recv", curl.easy_recv);
+    find(library, "curl_easy_send", curl.easy_send);
     find(library, "curl_easy_setopt", curl.easy_setopt);
     find(library, "curl_easy_strerror", curl.easy_strerror);
     find(library, "curl_multi_init", curl.multi_init);

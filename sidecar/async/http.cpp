@@ -1,19 +1,15 @@
 #include "async/http.hpp"
 
 #include "base/escape_unprintable.hpp"
-#include "curl_library.hpp"
-#include "uv_handle.hpp"
+#include "http_client_impl.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <charconv>
 #include <cstdlib>
-#include <map>
-#include <set>
 #include <unistd.h>
 
 namespace cellgate::async {
@@ -25,12 +21,6 @@ constexpr long max_kept_connections = 16;
 // CURLOPT_PROTOCOLS by its number: newer headers want its successor, which libcurl before 7.85 does not have.
 constexpr auto protocols_option = static_cast<CURLoption>(CURLOPTTYPE_LONG + 181);
 
-struct EasyDelete {
-    void operator()(CURL* easy) const { CurlLibrary::get().easy_cleanup(easy); }
-};
-struct ListDelete {
-    void operator()(curl_slist* list) const { CurlLibrary::get().slist_free_all(list); }
-};
 struct UrlDelete {
     void operator()(CURLU* url) const { CurlLibrary::get().url_cleanup(url); }
 };
@@ -44,19 +34,6 @@ bool is_token_char(char c) {
            std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
 }
 
-void require_field(const std::string& name, const std::string& value) {
-    const bool named = !name.empty() && std::all_of(name.begin(), name.end(), is_token_char);
-    if (!named || value.find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos) {
-        throw invalid(fmt::format("expected a header field in one line, found \"{}\"",
-                                  escape_unprintable(std::string_view(name).substr(0, 80))));
-    }
-}
-
-struct Destination {
-    std::string host;
-    std::string port; // that of the scheme, if the URL has none
-};
-
 std::string part_of(CURLU* url, CURLUPart which, unsigned flags) {
     char* part = nullptr;
     if (CurlLibrary::get().url_get(url, which, &part, flags) != CURLUE_OK) {
@@ -65,19 +42,6 @@ std::string part_of(CURLU* url, CURLUPart which, unsigned flags) {
     std::string text = part;
     CurlLibrary::get().free(part);
     return text;
-}
-
-Destination require_url(const std::string& text) {
-    const std::unique_ptr<CURLU, UrlDelete> url(CurlLibrary::get().url());
-    const bool parsed = CurlLibrary::get().url_set(url.get(), CURLUPART_URL, text.c_str(), 0) == CURLUE_OK &&
-                        text.find('\0') == std::string::npos;
-    const std::string scheme = parsed ? part_of(url.get(), CURLUPART_SCHEME, 0) : std::string();
-    std::string host = parsed ? part_of(url.get(), CURLUPART_HOST, 0) : std::string();
-    if (host.empty() || (scheme != "http" && scheme != "https")) {
-        // What was put in for its variables may be secret.
-        throw invalid("expected a URL that starts with http:// or https://, and names a host");
-    }
-    return {std::move(host), part_of(url.get(), CURLUPART_PORT, CURLU_DEFAULT_PORT)};
 }
 
 // Where distributions keep the authorities' certificates; libcurl is built for one of them.
@@ -96,77 +60,38 @@ const char* authorities() {
 
 } // namespace
 
+void require_http_field(const std::string& name, const std::string& value) {
+    const bool named = !name.empty() && std::all_of(name.begin(), name.end(), is_token_char);
+    if (!named || value.find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos) {
+        throw invalid(fmt::format("expected a header field in one line, found \"{}\"",
+                                  escape_unprintable(std::string_view(name).substr(0, 80))));
+    }
+}
+
+HttpTarget require_target(const std::string& text) {
+    const std::unique_ptr<CURLU, UrlDelete> url(CurlLibrary::get().url());
+    const bool parsed = CurlLibrary::get().url_set(url.get(), CURLUPART_URL, text.c_str(), 0) == CURLUE_OK &&
+                        text.find('\0') == std::string::npos;
+    const std::string scheme = parsed ? part_of(url.get(), CURLUPART_SCHEME, 0) : std::string();
+    std::string host = parsed ? part_of(url.get(), CURLUPART_HOST, 0) : std::string();
+    if (host.empty() || (scheme != "http" && scheme != "https")) {
+        // What was put in for its variables may be secret.
+        throw invalid("expected a URL that starts with http:// or https://, and names a host");
+    }
+    const std::string own_port = part_of(url.get(), CURLUPART_PORT, 0);
+    const std::string query = part_of(url.get(), CURLUPART_QUERY, 0);
+    std::string authority = own_port.empty() ? host : host + ":" + own_port;
+    std::string path = part_of(url.get(), CURLUPART_PATH, 0);
+    path += query.empty() ? "" : "?" + query;
+    return {std::move(host), part_of(url.get(), CURLUPART_PORT, CURLU_DEFAULT_PORT), std::move(authority),
+            std::move(path)};
+}
+
 std::optional<std::string> HttpHead::field(std::string_view name) const {
     const auto found =
         std::find_if(fields.begin(), fields.end(), [name](const auto& each) { return each.first == name; });
     return found == fields.end() ? std::nullopt : std::optional(found->second);
 }
-
-// curl's callbacks only keep what comes; those who wait are woken once curl has returned.
-struct HttpExchange::Transfer {
-    std::weak_ptr<HttpClient::Impl> client;
-    std::unique_ptr<CURL, EasyDelete> easy;
-    std::unique_ptr<curl_slist, ListDelete> fields;
-    std::unique_ptr<curl_slist, ListDelete> addresses; // of the host, as CURLOPT_RESOLVE has them
-    std::array<char, CURL_ERROR_SIZE> words{};
-    std::string host;
-    std::string body; // of the request; curl reads it in place
-    std::size_t head_bytes = 0;
-    HttpHead head;
-    bool has_head = false;
-    std::string unread;
-    bool paused = false;
-    bool ended = false;
-    bool head_too_long = false;
-    std::optional<Error> error;
-    Event changed;
-
-    std::size_t take_head_line(std::string_view line);
-    std::size_t take_body(std::string_view bytes);
-    void end(CURLcode result);
-    bool fresh = false; // something came since those who wait were woken
-};
-
-struct HttpClient::Impl : std::enable_shared_from_this<HttpClient::Impl> {
-    // Of one of curl's sockets.
-    struct Poll {
-        uv_poll_t handle{};
-        curl_socket_t socket = -1;
-        std::weak_ptr<Impl> client;
-    };
-
-    explicit Impl(Loop& loop_) : loop(loop_) {}
-
-    void open();
-    void close();
-    void add(const std::shared_ptr<HttpExchange::Transfer>& transfer);
-    void remove(const std::shared_ptr<HttpExchange::Transfer>& transfer);
-    // Runs `action` of curl's; then takes the transfers that have ended, and wakes who waits.
-    template <class Action>
-    void run(const Action& action) {
-        const std::shared_ptr<Impl> self = shared_from_this();
-        action();
-        take_ended();
-        wake();
-    }
-    void take_ended();
-    void wake();
-    void watch(curl_socket_t socket, int what);
-    void set_timer(long milliseconds);
-    void act(curl_socket_t socket, int events) {
-        run([this, socket, events] {
-            int running = 0;
-            CurlLibrary::get().multi_socket_action(multi, socket, events, &running);
-        });
-    }
-
-    Loop& loop;
-    CURLM* multi = nullptr;
-    uv_timer_t timer{};
-    std::map<curl_socket_t, std::shared_ptr<Poll>> polls;
-    std::map<CURL*, std::shared_ptr<HttpExchange::Transfer>> transfers;
-    std::set<std::shared_ptr<HttpExchange::Transfer>> news;
-};
 
 // ---- What curl calls ------------------------------------------------------------------------------------------------
 
@@ -182,40 +107,75 @@ std::size_t on_body(char* bytes, std::size_t size, std::size_t count, void* tran
     return static_cast<Transfer*>(transfer)->take_body({bytes, size * count});
 }
 
-void set_options(Transfer& transfer, const HttpRequest& request) {
-    CURL* easy = transfer.easy.get();
-    const auto set = [easy](CURLoption option, auto value) { CurlLibrary::get().easy_setopt(easy, option, value); };
-    set(CURLOPT_URL, request.url.c_str());
-    set(protocols_option, static_cast<long>(CURLPROTO_HTTP | CURLPROTO_HTTPS));
-    set(CURLOPT_FOLLOWLOCATION, 0L);
-    set(CURLOPT_NOSIGNAL, 1L);
-    set(CURLOPT_QUICK_EXIT, 1L); // a resolver that does not answer is not waited for
-    set(CURLOPT_CONNECTTIMEOUT, connect_limit_seconds);
-    set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
-    set(CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_2TLS));
-    set(CURLOPT_TCP_KEEPALIVE, 1L);
-    set(CURLOPT_USERAGENT, "cellgate/" CELLGATE_VERSION);
-    set(CURLOPT_ERRORBUFFER, transfer.words.data());
-    if (const char* file = authorities()) {
-        set(CURLOPT_CAINFO, file);
-    }
-    set(CURLOPT_CUSTOMREQUEST, request.method.c_str());
+template <class Value>
+void set_option(const Transfer& transfer, CURLoption option, Value value) {
+    CurlLibrary::get().easy_setopt(transfer.easy.get(), option, value);
+}
+
+void set_request_options(Transfer& transfer, const HttpRequest& request) {
+    set_option(transfer, CURLOPT_CUSTOMREQUEST, request.method.c_str());
     if (request.method != "GET" || !transfer.body.empty()) {
-        set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(transfer.body.size()));
-        set(CURLOPT_POSTFIELDS, transfer.body.c_str());
+        set_option(transfer, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(transfer.body.size()));
+        set_option(transfer, CURLOPT_POSTFIELDS, transfer.body.c_str());
     }
-    set(CURLOPT_HTTPHEADER, transfer.fields.get());
-    if (transfer.addresses) {
-        set(CURLOPT_RESOLVE, transfer.addresses.get());
-    }
-    set(CURLOPT_HEADERFUNCTION, &on_head_line);
-    set(CURLOPT_HEADERDATA, &transfer);
-    set(CURLOPT_WRITEFUNCTION, &on_body);
-    set(CURLOPT_WRITEDATA, &transfer);
-    set(CURLOPT_PRIVATE, &transfer);
+    set_option(transfer, CURLOPT_HTTPHEADER, transfer.fields.get());
+    set_option(transfer, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_2TLS));
+    set_option(transfer, CURLOPT_HEADERFUNCTION, &on_head_line);
+    set_option(transfer, CURLOPT_HEADERDATA, &transfer);
+    set_option(transfer, CURLOPT_WRITEFUNCTION, &on_body);
+    set_option(transfer, CURLOPT_WRITEDATA, &transfer);
 }
 
 } // namespace
+
+std::shared_ptr<Transfer> make_transfer(const std::string& url, const std::vector<std::string>& addresses) {
+    auto transfer = std::make_shared<Transfer>();
+    const HttpTarget destination = require_target(url);
+    transfer->host = destination.host;
+    transfer->easy.reset(CurlLibrary::get().easy_init());
+    if (!transfer->easy) {
+        throw Error(ErrorCode::internal_error, "cannot start an HTTP request");
+    }
+    if (!addresses.empty()) {
+        const std::string entry =
+            fmt::format("{}:{}:{}", destination.host, destination.port, fmt::join(addresses, ","));
+        transfer->addresses.reset(CurlLibrary::get().slist_append(nullptr, entry.c_str()));
+        set_option(*transfer, CURLOPT_RESOLVE, transfer->addresses.get());
+    }
+    set_option(*transfer, CURLOPT_URL, url.c_str());
+    set_option(*transfer, protocols_option, static_cast<long>(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+    set_option(*transfer, CURLOPT_FOLLOWLOCATION, 0L);
+    set_option(*transfer, CURLOPT_NOSIGNAL, 1L);
+    set_option(*transfer, CURLOPT_QUICK_EXIT, 1L); // a resolver that does not answer is not waited for
+    set_option(*transfer, CURLOPT_CONNECTTIMEOUT, connect_limit_seconds);
+    set_option(*transfer, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+    set_option(*transfer, CURLOPT_TCP_KEEPALIVE, 1L);
+    set_option(*transfer, CURLOPT_USERAGENT, "cellgate/" CELLGATE_VERSION);
+    set_option(*transfer, CURLOPT_ERRORBUFFER, transfer->words.data());
+    set_option(*transfer, CURLOPT_PRIVATE, transfer.get());
+    if (const char* file = authorities()) {
+        set_option(*transfer, CURLOPT_CAINFO, file);
+    }
+    return transfer;
+}
+
+void add_head_line(HttpHead& head, std::string_view line) {
+    while (!line.empty() && (line.back() == '\r' || line.back() == '\n')) {
+        line.remove_suffix(1);
+    }
+    if (line.starts_with("HTTP/")) {
+        head = {};
+        const std::size_t blank = std::min(line.find(' '), line.size());
+        std::from_chars(line.data() + std::min(blank + 1, line.size()), line.data() + line.size(), head.status);
+    } else if (const std::size_t colon = line.find(':'); colon != std::string_view::npos) {
+        std::string name(line.substr(0, colon));
+        std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+        line.remove_prefix(colon + 1);
+        const std::size_t begin = std::min(line.find_first_not_of(" \t"), line.size());
+        const std::size_t end = line.find_last_not_of(" \t") + 1;
+        head.fields.emplace_back(std::move(name), std::string(line.substr(begin, std::max(end, begin) - begin)));
+    }
+}
 
 // A head is a status line, fields, and an empty line. Interim ones (1xx) come before it; what follows a body, after it.
 std::size_t HttpExchange::Transfer::take_head_line(std::string_view line) {
@@ -228,23 +188,10 @@ std::size_t HttpExchange::Transfer::take_head_line(std::string_view line) {
     if (has_head) {
         return size;
     }
-    while (!line.empty() && (line.back() == '\r' || line.back() == '\n')) {
-        line.remove_suffix(1);
-    }
-    if (line.starts_with("HTTP/")) {
-        head = {};
-        const std::size_t blank = std::min(line.find(' '), line.size());
-        std::from_chars(line.data() + std::min(blank + 1, line.size()), line.data() + line.size(), head.status);
-    } else if (line.empty()) {
+    add_head_line(head, line);
+    if (line == "\r\n" || line == "\n") {
         has_head = head.status >= 200;
         fresh = has_head;
-    } else if (const std::size_t colon = line.find(':'); colon != std::string_view::npos) {
-        std::string name(line.substr(0, colon));
-        std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
-        line.remove_prefix(colon + 1);
-        const std::size_t begin = std::min(line.find_first_not_of(" \t"), line.size());
-        const std::size_t end = line.find_last_not_of(" \t") + 1;
-        head.fields.emplace_back(std::move(name), std::string(line.substr(begin, std::max(end, begin) - begin)));
     }
     return size;
 }
@@ -338,7 +285,9 @@ void HttpClient::Impl::take_ended() {
         }
         const CURLcode result = message->data.result;
         const std::shared_ptr<Transfer> transfer = transfers.at(message->easy_handle);
-        remove(transfer);
+        if (!transfer->connects_only || result != CURLE_OK) {
+            remove(transfer);
+        }
         transfer->end(result);
         news.insert(transfer);
     }
@@ -456,28 +405,17 @@ HttpClient::~HttpClient() {
 }
 
 std::unique_ptr<HttpExchange> HttpClient::start(HttpRequest request) {
-    const auto transfer = std::make_shared<HttpExchange::Transfer>();
-    const Destination destination = require_url(request.url);
-    transfer->host = destination.host;
-    if (!request.addresses.empty()) {
-        const std::string entry =
-            fmt::format("{}:{}:{}", destination.host, destination.port, fmt::join(request.addresses, ","));
-        transfer->addresses.reset(CurlLibrary::get().slist_append(nullptr, entry.c_str()));
-    }
+    const std::shared_ptr<HttpExchange::Transfer> transfer = make_transfer(request.url, request.addresses);
     transfer->client = impl_;
     transfer->body = std::move(request.body);
     request.fields.emplace_back("Expect", ""); // curl leaves it out then
     for (const auto& [name, value] : request.fields) {
-        require_field(name, value);
+        require_http_field(name, value);
         // A field without a value is written with a semicolon.
         const std::string line = value.empty() && name != "Expect" ? name + ";" : fmt::format("{}: {}", name, value);
         transfer->fields.reset(CurlLibrary::get().slist_append(transfer->fields.release(), line.c_str()));
     }
-    transfer->easy.reset(CurlLibrary::get().easy_init());
-    if (!transfer->easy) {
-        throw Error(ErrorCode::internal_error, "cannot start an HTTP request");
-    }
-    set_options(*transfer, request);
+    set_request_options(*transfer, request);
     impl_->add(transfer);
     return std::make_unique<HttpExchange>(transfer);
 }

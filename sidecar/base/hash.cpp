@@ -4,6 +4,7 @@
 
 #include <nettle/hmac.h>
 #include <nettle/memops.h>
+#include <nettle/sha1.h>
 #include <nettle/sha2.h>
 
 namespace cellgate {
@@ -48,6 +49,15 @@ Sha256Digest hmac_sha256_bytes(std::string_view key, std::initializer_list<std::
 
 std::string hmac_sha256(std::string_view key, std::initializer_list<std::string_view> parts) {
     return to_hex(hmac_sha256_bytes(key, parts));
+}
+
+std::string sha1_bytes(std::string_view text) {
+    sha1_ctx context{};
+    sha1_init(&context);
+    sha1_update(&context, text.size(), bytes_of(text));
+    std::array<std::uint8_t, SHA1_DIGEST_SIZE> digest{};
+    sha1_digest(&context, digest.size(), digest.data());
+    return {digest.begin(), digest.end()};
 }
 
 bool equal_constant_time(std::string_view a, std::string_view b) {

@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <cerrno>
 #include <sys/random.h>
 
@@ -39,12 +38,17 @@ bool is_variable_name(std::string_view name) {
            name.find_first_not_of(word) == std::string_view::npos;
 }
 
-std::string random_id() {
-    std::array<char, 16> bytes{};
+std::string random_bytes(std::size_t count) {
+    std::string bytes(count, '\0');
     if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
         throw system_error(ErrorCode::internal_error, "cannot read random bytes", errno);
     }
-    return to_hex(std::string_view(bytes.data(), bytes.size()));
+    return bytes;
+}
+
+std::string random_id() {
+    constexpr std::size_t id_bytes = 16;
+    return to_hex(random_bytes(id_bytes));
 }
 
 } // namespace cellgate

@@ -1,7 +1,12 @@
 // `cellgate kernels`: the kernels that a session can run.
 
+#include "protocol/messages/kernels.hpp"
+
+#include "base/escape_unprintable.hpp"
 #include "commands.hpp"
 #include "kernel_listing.hpp"
+#include "server_options.hpp"
+#include "terminal_client.hpp"
 
 #include <fmt/format.h>
 
@@ -22,6 +27,24 @@ int print_kernels(const std::string& workspace) {
     return 0;
 }
 
+Task<void> print_kernels_of_server(protocol::KernelServer server, TerminalClient& client) {
+    protocol::KernelListParams params;
+    params.server = std::move(server);
+    const protocol::KernelListResult list = co_await client.sidecar().call<protocol::KernelList>(std::move(params));
+    for (const protocol::KernelListEntry& kernel : list.kernels) {
+        fmt::print("{}\n    {} ({})\n", escape_unprintable(kernel.name), escape_unprintable(kernel.display_name),
+                   escape_unprintable(kernel.language));
+    }
+}
+
+int ask_server(const std::string& workspace, const ServerOptions& options) {
+    async::Loop loop;
+    loop.run(with_terminal_client(&loop, options_of(workspace), [&](TerminalClient& client) {
+        return print_kernels_of_server(*options.server({}), client);
+    }));
+    return 0;
+}
+
 } // namespace
 
 void add_kernels(CLI::App& app, Invocation& invocation) {
@@ -30,7 +53,13 @@ void add_kernels(CLI::App& app, Invocation& invocation) {
     command->add_option("--root", *workspace, "The workspace; default: the current directory")
         ->check(CLI::ExistingDirectory.description({}))
         ->type_name("DIR");
-    command->callback([workspace, &invocation] { invocation.run = [workspace] { return print_kernels(*workspace); }; });
+    auto server = std::make_shared<ServerOptions>();
+    server->add_to(*command, "List those of this Jupyter server");
+    command->callback([workspace, server, &invocation] {
+        invocation.run = [workspace, server] {
+            return server->url.empty() ? print_kernels(*workspace) : ask_server(*workspace, *server);
+        };
+    });
 }
 
 } // namespace cellgate::cli

@@ -10,6 +10,7 @@
 #include "gate/connection_rule.hpp"
 #include "protocol/messages/changes.hpp"
 #include "protocol/messages/sessions.hpp"
+#include "server_options.hpp"
 #include "session_options.hpp"
 #include "sidecar_arguments.hpp"
 #include "source_file.hpp"
@@ -27,6 +28,7 @@ struct RunArguments {
     SidecarArguments sidecar;
     std::string file;
     std::string kernel;
+    ServerOptions jupyter;
     std::optional<std::string> existing; // a connection file
     std::string profile; // empty: none, or the default
     SessionSandbox sandbox;
@@ -114,12 +116,16 @@ Task<std::string> session_of(FileRun* run, std::string language, TerminalClient&
         protocol::KernelChoice choice;
         choice.connection_file = run->arguments.existing;
         create.kernel = choice;
+    } else if (is_chosen && !run->arguments.jupyter.url.empty()) {
+        protocol::KernelChoice choice;
+        choice.server = run->arguments.jupyter.server(run->arguments.kernel);
+        create.kernel = choice;
     } else if (!is_chosen || run->arguments.kernel.empty()) {
         create.language = language;
     } else {
         create.kernel = kernel_choice(run->arguments.kernel);
     }
-    if (!create.kernel || !create.kernel->connection_file) {
+    if (!create.kernel || !(create.kernel->connection_file || create.kernel->server)) {
         create.sandbox = run->arguments.sandbox.choice();
     }
     if (!run->arguments.profile.empty()) {
@@ -205,7 +211,7 @@ int run(const RunArguments& arguments) {
     SourceFile source = read_source_file(arguments.file);
     file_run.cells = std::move(source.cells);
     file_run.language = std::move(source.language);
-    if (file_run.language.empty() && arguments.kernel.empty() && !arguments.existing) {
+    if (file_run.language.empty() && arguments.kernel.empty() && !arguments.existing && arguments.jupyter.url.empty()) {
         return refuse_language(arguments.file,
                                fmt::format("To run it in a kernel of your choice: cellgate run --kernel NAME {}. "
                                            "`cellgate kernels` lists them.",
@@ -221,19 +227,25 @@ int run(const RunArguments& arguments) {
     return file_run.exit_code;
 }
 
-CLI::Option* add_existing(CLI::App& command, const std::shared_ptr<RunArguments>& arguments) {
-    const auto take = [arguments](const std::string& file) {
-        std::error_code ignored;
-        const bool is_path = std::filesystem::exists(file, ignored);
-        arguments->existing = is_path ? std::filesystem::absolute(file).string() : file;
-    };
-    return command
-        .add_option_function<std::string>("--existing", take,
-                                          "Use a kernel that already runs, without a sandbox, and leave it running: "
-                                          "its connection file, or a name or "
-                                          "pattern in Jupyter's runtime directory; \"\" is the newest one there")
-        ->type_name("CONNECTION_FILE")
-        ->excludes("--kernel");
+// The options for kernels that have no sandbox.
+std::vector<CLI::Option*> add_kernels_elsewhere(CLI::App& command, const std::shared_ptr<RunArguments>& arguments) {
+    CLI::Option* existing =
+        command
+            .add_option_function<std::string>(
+                "--existing",
+                [arguments](const std::string& file) {
+                    std::error_code ignored;
+                    arguments->existing =
+                        std::filesystem::exists(file, ignored) ? std::filesystem::absolute(file).string() : file;
+                },
+                "Use a kernel that already runs, without a sandbox, and leave it running: its connection file, or a "
+                "name or pattern in Jupyter's runtime directory; \"\" is the newest one there")
+            ->type_name("CONNECTION_FILE")
+            ->excludes("--kernel");
+    CLI::Option* server = arguments->jupyter.add_to(
+        command, "Run the cells on this Jupyter server, without a sandbox; --kernel is a kernelspec of its own then");
+    server->excludes(existing);
+    return {existing, server};
 }
 
 } // namespace
@@ -251,7 +263,7 @@ void add_run(CLI::App& app, Invocation& invocation) {
         ->check(CLI::ExistingFile.description({}))
         ->type_name("");
     add_kernel(*command, arguments->kernel);
-    CLI::Option* existing = add_existing(*command, arguments);
+    const std::vector<CLI::Option*> elsewhere = add_kernels_elsewhere(*command, arguments);
     add_profile(*command, arguments->profile);
     command->add_option("--timeout", arguments->timeout, "Seconds for each cell; waiting for an answer does not count")
         ->check([](const std::string& text) {
@@ -269,7 +281,7 @@ void add_run(CLI::App& app, Invocation& invocation) {
                      "which is outside the workspace")
         ->type_name("DIR");
     for (CLI::Option* option : arguments->sandbox.add_to(*command)) {
-        option->excludes(existing);
+        option->excludes(elsewhere[0])->excludes(elsewhere[1]);
     }
     command
         ->add_option("--server", arguments->sidecar.server,

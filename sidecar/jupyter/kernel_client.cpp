@@ -31,6 +31,8 @@ struct Pending {
     bool idle = false;
     std::optional<KernelError> shown_error; // from iopub
     std::string probe;                      // msg_id of a later request: messages that it overtakes are lost
+    bool was_cut = false;                   // from the kernel, since it was sent
+    bool heard = false;                     // the kernel has begun with it
     Event changed;
 };
 
@@ -73,6 +75,7 @@ struct KernelClient::Impl final : TransportListener {
     Impl(Clock& clock_in, std::unique_ptr<KernelTransport> transport_in, KernelListener& listener_in,
          std::string print_function)
         : clock(clock_in), transport(std::move(transport_in)), listener(listener_in), flush(std::move(print_function)) {
+        connected.set();
         transport->start(*this);
     }
 
@@ -98,7 +101,41 @@ struct KernelClient::Impl final : TransportListener {
         drop(why);
     }
 
-    void on_reconnected() override {}
+    void on_output_lost(const std::string& parent, const std::string& why) override {
+        listener.on_output(parent, notice(why));
+    }
+
+    void on_cut() override {
+        connected.reset();
+        was_cut = true;
+    }
+
+    void on_unreachable(const std::string& why) override {
+        if (!std::exchange(said_unreachable, true)) {
+            tell_running(fmt::format("{}. It is tried again until it works", escape_unprintable(why)));
+        }
+    }
+
+    // Requests wait for the answer to this one: until a server has joined all channels again, it may drop messages.
+    void on_connected() override {
+        said_unreachable = false;
+        greeting = send(Channel::shell, "kernel_info_request", "{}");
+        if (!std::exchange(was_cut, false)) {
+            return;
+        }
+        tell_running("the connection to the kernel was cut and made again. Output, questions and answers that were on "
+                     "their way may be lost");
+        for (const auto& [msg_id, pending] : pendings) {
+            pending->probe = greeting;
+            pending->was_cut = true;
+        }
+    }
+
+    void tell_running(const std::string& text) {
+        for (const auto& [msg_id, pending] : pendings) {
+            listener.on_output(msg_id, notice(text));
+        }
+    }
 
     void on_failed(std::exception_ptr error) override { fail(std::move(error)); }
 
@@ -120,19 +157,23 @@ struct KernelClient::Impl final : TransportListener {
         const auto found = pendings.find(parent);
         return found == pendings.end() ? nullptr : found->second.get();
     }
-    Pending* probing_with(const std::string& parent) {
+    std::vector<std::shared_ptr<Pending>> probing_with(const std::string& parent) {
+        std::vector<std::shared_ptr<Pending>> probing;
         for (const auto& [msg_id, pending] : pendings) {
             if (!parent.empty() && pending->probe == parent) {
-                return pending.get();
+                probing.push_back(pending);
             }
         }
-        return nullptr;
+        return probing;
     }
 
     void on_iopub(WireMessage message) {
         if (!iopub_heard) {
             iopub_heard = true;
             readiness.set();
+        }
+        if (Pending* pending = pending_of(message.parent_id)) {
+            pending->heard = true;
         }
         if (message.header.msg_type == "status") {
             on_status(message);
@@ -163,11 +204,12 @@ struct KernelClient::Impl final : TransportListener {
             }
             return;
         }
-        Pending* pending = pending_of(message.parent_id);
-        if (pending == nullptr) {
-            pending = probing_with(message.parent_id);
+        if (Pending* pending = pending_of(message.parent_id)) {
+            pending->idle = true;
+            pending->changed.set();
+            return;
         }
-        if (pending != nullptr) {
+        for (const std::shared_ptr<Pending>& pending : probing_with(message.parent_id)) {
             pending->idle = true;
             pending->changed.set();
         }
@@ -218,10 +260,15 @@ struct KernelClient::Impl final : TransportListener {
     }
 
     void on_kernel_info(const WireMessage& message) {
-        Pending* pending = probing_with(message.parent_id);
-        if (pending != nullptr && !pending->reply) {
-            pending->reply = lost_reply(std::move(pending->shown_error));
-            pending->changed.set();
+        for (const std::shared_ptr<Pending>& pending : probing_with(message.parent_id)) {
+            if (!pending->reply) {
+                pending->reply =
+                    pending->was_cut && !pending->heard ? unknown_fate() : lost_reply(std::move(pending->shown_error));
+                pending->changed.set();
+            }
+        }
+        if (message.parent_id == greeting) {
+            connected.set();
         }
         if (info) {
             return;
@@ -257,6 +304,7 @@ struct KernelClient::Impl final : TransportListener {
         }
         failure = std::move(error);
         readiness.set();
+        connected.set();
         flush.stop();
         const Pendings all = pendings;
         for (const auto& [msg_id, pending] : all) {
@@ -282,6 +330,10 @@ struct KernelClient::Impl final : TransportListener {
     OutputFlush flush;
     std::optional<KernelInfoReply> info;
     bool iopub_heard = false;
+    Event connected; // requests can be sent
+    bool was_cut = false;
+    bool said_unreachable = false;
+    std::string greeting; // msg_id of the first request over the connection
     Event readiness;
     std::exception_ptr failure;
     std::uint64_t last_prompt = 0;
@@ -318,6 +370,7 @@ Task<KernelInfoReply> KernelClient::wait_ready(Instant deadline) {
 
 Task<ExecuteReply> KernelClient::execute(ExecuteRequest request) {
     Impl& impl = *impl_;
+    co_await until_set(impl.connected);
     impl.check_alive(); // Before anything is sent: the sockets may be closed.
     const auto pending = std::make_shared<Pending>();
     if (!impl.pendings.emplace(request.msg_id, pending).second) {

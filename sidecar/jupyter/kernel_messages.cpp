@@ -167,4 +167,15 @@ ExecuteReply lost_reply(std::optional<KernelError> shown) {
     return reply;
 }
 
+ExecuteReply unknown_fate() {
+    ExecuteReply reply;
+    reply.status = ExecuteStatus::error;
+    reply.error.emplace();
+    reply.error->ename = "ConnectionCut";
+    reply.error->evalue =
+        "the connection to the kernel was cut before it answered: whether this code ran is not known, "
+        "and it was not sent again";
+    return reply;
+}
+
 } // namespace cellgate::jupyter

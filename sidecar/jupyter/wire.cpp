@@ -140,19 +140,23 @@ void read_content(std::string text, WireMessage& message) {
 
 } // namespace
 
-async::ZmqMessage encode_message(std::string_view key, const Header& header, std::string_view parent_header,
-                                 std::string_view content, std::string_view session,
-                                 const async::ZmqMessage& identities) {
+std::string header_text(const Header& header, std::string_view session) {
     SentHeader sent;
     sent.header = header;
     sent.session = session;
     sent.date = to_rfc3339(std::chrono::system_clock::now());
+    return to_json(sent);
+}
+
+async::ZmqMessage encode_message(std::string_view key, const Header& header, std::string_view parent_header,
+                                 std::string_view content, std::string_view session,
+                                 const async::ZmqMessage& identities) {
     async::ZmqMessage frames = identities;
     frames.emplace_back(delimiter);
-    const std::string header_text = to_json(sent);
+    std::string header_json = header_text(header, session);
     constexpr std::string_view metadata = "{}";
-    frames.push_back(hmac_sha256(key, {header_text, parent_header, metadata, content}));
-    frames.push_back(header_text);
+    frames.push_back(hmac_sha256(key, {header_json, parent_header, metadata, content}));
+    frames.push_back(std::move(header_json));
     frames.emplace_back(parent_header);
     frames.emplace_back(metadata);
     frames.emplace_back(content);
@@ -184,13 +188,29 @@ WireMessage WireReader::read(async::ZmqMessage frames) {
         seen_.erase(seen_order_.front());
         seen_order_.pop_front();
     }
+    return read_parts(std::move(start[2]), start[3], std::move(start[5]));
+}
+
+WireMessage read_parts(std::string header, const std::string& parent_header, std::string content) {
     WireMessage message;
-    ReceivedHeader header = read_header<ReceivedHeader>(start[2], "header");
-    message.header = Header{std::move(header.msg_id), std::move(header.msg_type)};
-    message.parent_id = read_header<ParentHeader>(start[3], "parent_header").msg_id.value_or("");
-    message.header_text = std::move(start[2]);
-    read_content(std::move(start[5]), message);
+    ReceivedHeader read = read_header<ReceivedHeader>(header, "header");
+    message.header = Header{std::move(read.msg_id), std::move(read.msg_type)};
+    message.parent_id = read_header<ParentHeader>(parent_header, "parent_header").msg_id.value_or("");
+    message.header_text = std::move(header);
+    read_content(std::move(content), message);
     return message;
+}
+
+std::string repaired_json(std::string text, const JsonLimits& limits) {
+    std::optional<JsonProblem> problem = check_json(text, limits);
+    if (problem) {
+        text = repair_text(text);
+        problem = check_json(text, limits);
+    }
+    if (problem) {
+        fail(fmt::format("expected a message in JSON, found {} at byte {}", problem->what, problem->offset));
+    }
+    return text;
 }
 
 } // namespace cellgate::jupyter

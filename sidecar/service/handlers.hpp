@@ -13,6 +13,7 @@
 #include "protocol/messages/secrets.hpp"
 #include "result_review.hpp"
 #include "secret_record.hpp"
+#include "server_tokens.hpp"
 #include "session_checks.hpp"
 #include "session_table.hpp"
 #include "store/secrets.hpp"
@@ -44,6 +45,7 @@ struct SidecarServices {
     KnownSecrets& known_secrets;
     SecretRecord& secret_record;
     SessionSecrets& session_secrets;
+    ServerTokens& server_tokens;
     const Profiles& profiles;
     SessionChecks& checks;
 };

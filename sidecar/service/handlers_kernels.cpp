@@ -3,6 +3,7 @@
 #include "handlers.hpp"
 #include "jupyter/kernel_choice.hpp"
 #include "jupyter/kernel_query.hpp"
+#include "jupyter/server_api.hpp"
 #include "protocol/messages/kernels.hpp"
 
 #include <algorithm>
@@ -20,7 +21,10 @@ std::int64_t place_in(const std::string& code, std::int64_t cursor) {
 struct Kernels {
     SidecarServices& sidecar;
 
-    Task<protocol::KernelListResult> list(Empty) {
+    Task<protocol::KernelListResult> list(protocol::KernelListParams params) {
+        if (params.server) {
+            co_return co_await list_of_server(std::move(*params.server));
+        }
         jupyter::KernelRequest request;
         request.workspace = sidecar.workspace.path;
         request.environment = sidecar.workspace.environment;
@@ -37,6 +41,30 @@ struct Kernels {
                 entry.interpreter = kernel.path;
             }
             result.kernels.push_back(std::move(entry));
+        }
+        co_return result;
+    }
+
+    Task<std::vector<jupyter::ServerKernelspec>> kernelspecs_at(jupyter::ServerAddress address) {
+        async::HttpClient http(sidecar.loop);
+        jupyter::ServerApi api(http, sidecar.loop.clock(), std::move(address));
+        co_return co_await api.kernelspecs();
+    }
+
+    Task<protocol::KernelListResult> list_of_server(protocol::KernelServer server) {
+        server.url = jupyter::server_url(server.url);
+        jupyter::TokenSource tokens = [this, &server](std::optional<std::string> refusal) {
+            return sidecar.server_tokens.take(std::nullopt, server, std::move(refusal));
+        };
+        using Specs = std::vector<jupyter::ServerKernelspec>;
+        jupyter::ServerUse<Specs> use = [this](jupyter::ServerAddress address) {
+            return kernelspecs_at(std::move(address));
+        };
+        Specs specs = co_await jupyter::use_server<Specs>(server.url, std::move(tokens), std::move(use));
+        protocol::KernelListResult result;
+        for (jupyter::ServerKernelspec& spec : specs) {
+            result.kernels.push_back({std::move(spec.name), std::move(spec.display_name), std::move(spec.language),
+                                      "server", std::nullopt, std::nullopt, std::nullopt});
         }
         co_return result;
     }
@@ -86,7 +114,8 @@ struct Kernels {
 
 void add_kernel_handlers(SidecarServices& sidecar, Client& client) {
     const auto handlers = std::make_shared<Kernels>(sidecar);
-    client.peer.on_request<protocol::KernelList>([handlers](Empty params) { return handlers->list(params); });
+    client.peer.on_request<protocol::KernelList>(
+        [handlers](protocol::KernelListParams params) { return handlers->list(std::move(params)); });
     client.peer.on_request<protocol::KernelComplete>(
         [handlers](protocol::KernelCompleteParams params) { return handlers->complete(std::move(params)); });
     client.peer.on_request<protocol::KernelInspect>(

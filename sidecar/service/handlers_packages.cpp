@@ -35,6 +35,14 @@ struct PackageMethods {
     Task<void> add_python(packages::InstallRequest* request, std::optional<std::string> session_id) {
         const std::shared_ptr<session::Session> session =
             co_await sidecar.sessions.find_or_start(std::move(session_id));
+        const protocol::SessionKernel kernel = session->info().kernel;
+        if (kernel.server || kernel.connection_file) {
+            throw Error(ErrorCode::unsupported,
+                        fmt::format("the kernel of the session \"{}\" was not started by cellgate in its sandbox, so "
+                                    "packages cannot be installed for it",
+                                    session->id()),
+                        "Install them where the kernel runs.");
+        }
         if (!session->python()) {
             throw Error(ErrorCode::config_invalid,
                         fmt::format("expected a session with a Python kernel, found {} in session \"{}\"",

@@ -2,6 +2,7 @@
 
 #include "base/names.hpp"
 #include "handlers.hpp"
+#include "jupyter/server_api.hpp"
 #include "progress.hpp"
 #include "sandbox/home.hpp"
 
@@ -80,12 +81,17 @@ struct Sessions {
         options.environment = params.env.value_or(std::map<std::string, std::string>{});
         options.tool_servers = params.tool_servers;
         options.agent = client.agent;
-        const bool existing = options.kernel.connection_file.has_value();
-        if (existing && params.sandbox && params.sandbox->isolated) {
-            throw Error(ErrorCode::config_invalid, "a sandbox was asked for of a kernel that already runs",
+        if (options.kernel.server) {
+            options.kernel.server->url = jupyter::server_url(options.kernel.server->url);
+        }
+        const bool elsewhere = options.kernel.connection_file || options.kernel.server;
+        if (elsewhere && params.sandbox && params.sandbox->isolated) {
+            throw Error(ErrorCode::config_invalid,
+                        fmt::format("a sandbox was asked for of a kernel {}",
+                                    options.kernel.server ? "on a Jupyter server" : "that already runs"),
                         "Leave out `sandbox`, or have cellgate start the kernel.");
         }
-        if (existing || (params.sandbox && !params.sandbox->isolated)) {
+        if (elsewhere || (params.sandbox && !params.sandbox->isolated)) {
             options.isolation = sandbox::Isolation::none;
             options.settings = nullptr;
         } else if (params.sandbox) {

@@ -7,6 +7,7 @@
 #include "handlers.hpp"
 #include "sandbox/launcher.hpp"
 #include "server_sandbox.hpp"
+#include "server_tokens.hpp"
 #include "session_events.hpp"
 #include "store/directories.hpp"
 #include "store/secrets.hpp"
@@ -113,6 +114,7 @@ struct Sidecar::Impl {
     std::unique_ptr<egress::Network> network;
     ServerSandbox server_sandbox;
     store::Secrets secrets;
+    ServerTokens server_tokens;
     tools::Registry registry;
     packages::Installs installs;
     TrustedServers trusted_servers;
@@ -149,6 +151,7 @@ Sidecar::Impl::Impl(async::Loop& loop_, SidecarOptions options)
       server_sandbox(loop, gate, *network, directories, workspace.path, workspace.environment,
                      std::bind_front(&Impl::secret_for_request, this)),
       secrets(loop, loop.clock(), secrets_options(directories, workspace)),
+      server_tokens(secrets, known_secrets, secret_record, elicitations),
       registry(loop, loop.clock(), gate, registry_options()),
       installs(loop, gate, directories, workspace.path, workspace.environment), trusted_servers(registry, gate),
       idle_tracker(loop.clock()), turns(agent_limits.executions),
@@ -159,12 +162,13 @@ Sidecar::Impl::Impl(async::Loop& loop_, SidecarOptions options)
       code_checks(loop, directories, workspace.path, workspace.environment),
       session_checks(code_checks, sessions, profiles),
       services{
-          loop,         workspace,     agent_limits, outlives_clients, sessions,        journals,      crash_recovery,
-          idle_tracker, gate,          elicitations, registry,         trusted_servers, installs,      activity,
-          changes,      stats,         review,       secrets,          known_secrets,   secret_record, session_secrets,
-          profiles,     session_checks} {
+          loop,          workspace, agent_limits,  outlives_clients, sessions,        journals,      crash_recovery,
+          idle_tracker,  gate,      elicitations,  registry,         trusted_servers, installs,      activity,
+          changes,       stats,     review,        secrets,          known_secrets,   secret_record, session_secrets,
+          server_tokens, profiles,  session_checks} {
     workspace.profile = profiles.default_profile();
     session_services.request_secret = std::bind_front(&Impl::secret_for_session, this);
+    session_services.server_token = std::bind_front(&ServerTokens::take, &server_tokens);
     if (options.trace_file) {
         trace = std::make_shared<Trace>(loop.clock(), *options.trace_file,
                                         std::bind_front(&Elicitations::is_secret, &elicitations));

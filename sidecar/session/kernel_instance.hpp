@@ -34,9 +34,11 @@ struct KernelInstance {
     // Throws Error{kernel_not_found, kernel_start_failed, sandbox_unavailable, config_invalid, denied}; nothing of it
     // is left then.
     static Task<std::unique_ptr<KernelInstance>> start(KernelContext context);
-    // Ways to get the kernel (kernel_source.hpp): a process in its sandbox; one that already runs.
+    // Ways to get the kernel (kernel_source.hpp): a process in its sandbox; one that already runs;
+    // one on a Jupyter server.
     Task<void> start_process();
     Task<void> connect();
+    Task<void> start_on_server();
     // For questions to it, which `ask` sends.
     KernelAccess access(KernelAccess::Ask ask) const;
     // Interrupts the code that runs, and its tool calls.

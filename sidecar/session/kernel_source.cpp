@@ -13,14 +13,19 @@ bool is_existing(const protocol::KernelChoice& choice) {
     return choice.connection_file.has_value();
 }
 
+bool is_on_server(const protocol::KernelChoice& choice) {
+    return choice.server.has_value();
+}
+
 bool is_any(const protocol::KernelChoice& /*choice*/) {
     return true;
 }
 
 constexpr std::array sources = {
     KernelSource{is_existing, &KernelInstance::connect,
-                 "the kernel was not started by cellgate, so it is not restarted either"},
-    KernelSource{is_any, &KernelInstance::start_process, ""},
+                 "the kernel was not started by cellgate, so it is not restarted either", true},
+    KernelSource{is_on_server, &KernelInstance::start_on_server, "", false},
+    KernelSource{is_any, &KernelInstance::start_process, "", true},
 };
 
 } // namespace

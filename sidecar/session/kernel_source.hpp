@@ -18,6 +18,8 @@ struct KernelSource {
     Task<void> (KernelInstance::*start)();
     // Why a kernel that runs is not restarted; empty: it can be.
     std::string_view no_restart;
+    // Whether its files are the workspace's, so that what it changes in them can be kept.
+    bool has_our_files;
 };
 
 // Of a session that was created with `choice`.

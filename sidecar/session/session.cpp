@@ -8,6 +8,7 @@
 #include "execution_run.hpp"
 #include "kernel_instance.hpp"
 #include "kernel_limits.hpp"
+#include "kernel_source.hpp"
 #include "output_records.hpp"
 #include "session/session_limits.hpp"
 
@@ -153,6 +154,9 @@ std::shared_ptr<Execution> Session::enqueue(protocol::ExecuteParams params, Clie
     }
     if (const std::optional<double>& most = options_.limits.wall_seconds) {
         params.timeout_seconds = std::min(params.timeout_seconds.value_or(*most), *most);
+    }
+    if (!source_of(options_.kernel).has_our_files) {
+        params.changes = false;
     }
     auto execution =
         std::make_shared<Execution>(id, std::move(params), client, options_.id, services_.journals, services_.clock);

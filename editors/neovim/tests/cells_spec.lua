@@ -36,7 +36,7 @@ it("cells: a marker may name the language of its cell", function()
   equal((workspace.session("bash")), "bash")
 end)
 
-it("cells: the kernel of a language is a name, a path, or one that already runs, which gets no sandbox", function()
+it("cells: the kernel of a language is a name, a path, or one elsewhere, which gets no sandbox", function()
   local config = require("cellgate.config")
   local workspace = require("cellgate.workspace")
   local before = config.values
@@ -47,10 +47,12 @@ it("cells: the kernel of a language is a name, a path, or one that already runs,
   end
   local by_name, by_path = kernel("python3"), kernel("/usr/bin/python3")
   local existing = kernel({ connectionFile = "" })
+  local on_server = kernel({ server = { url = "https://hub.example.org" } })
   config.values = before
   equal(by_name, { { name = "python3" }, { configFile = "s.json" } })
   equal(by_path, { { interpreter = "/usr/bin/python3" }, { configFile = "s.json" } })
   equal(existing, { { connectionFile = "" } })
+  equal(on_server, { { server = { url = "https://hub.example.org" } } })
 end)
 
 it("cells: a buffer that says no language has none, but for cells that name one", function()

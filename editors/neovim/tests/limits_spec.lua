@@ -93,3 +93,17 @@ it("kernels: a session that runs says what it uses", function()
     "python3  Python, python",
   })
 end)
+
+it("kernels: those of a Jupyter server, by its address", function()
+  local fake = start()
+  local asked
+  fake.answers["kernel/list"] = function(params)
+    asked = params
+    return { kernels = { { name = "ir", displayName = "R", language = "R", source = "server" } } }
+  end
+  run_command("kernels https://hub.example.org/user/me")
+  wait(function()
+    return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), "\n"):find("ir  R, R", 1, true)
+  end, "the list")
+  equal(asked, { server = { url = "https://hub.example.org/user/me" } })
+end)

@@ -24,6 +24,7 @@ test("a session that was started with another kernel is told from one that was n
     assert.equal(origins.isOther(session, { connectionFile: "kernel-1.json" }), false);
     assert.equal(origins.isOther(session, { connectionFile: "kernel-2.json" }), true);
     await origins.remember(session, { uri: "file:///a", kernel: { interpreter: "/a/python" } });
+    assert.equal(origins.isOther(session, { server: { url: "https://hub.example.org" } }), true);
     assert.equal(origins.isOther({ ...session, createdAt: "2026-01-06T00:00:00Z" }, { name: "python3" }), false, "another session of that name");
 });
 

@@ -386,9 +386,11 @@ M.all = {
     end,
   },
   kernels = {
-    does = "Lists the kernels that run, with what they use, and those that can be started.",
-    act = function()
-      kernel_lists.kernels(workspace.root(current_buffer()))
+    does = "Lists the kernels that run, with what they use, and those that can be started; with the address of a Jupyter"
+      .. " server, those of that server.",
+    arguments = "[url]",
+    act = function(arguments)
+      kernel_lists.kernels(workspace.root(current_buffer()), arguments[1])
     end,
   },
   limits = {

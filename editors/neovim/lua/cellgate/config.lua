@@ -34,7 +34,9 @@ M.settings = {
     default = {},
     doc = 'Languages to the kernel to use, as `:Cellgate kernels` names it: `{ python = "python3" }`. One that is not named'
       .. " gets the first kernel that speaks it. A kernel that already runs, by its connection file or a name in Jupyter's runtime"
-      .. ' directory: `{ python = { connectionFile = "kernel-4711.json" } }` (empty: the newest).',
+      .. ' directory: `{ python = { connectionFile = "kernel-4711.json" } }` (empty: the newest). One on a Jupyter server:'
+      .. ' `{ python = { server = { url = "https://hub.example.org/user/me", name = "python3" } } }`; you are asked for its'
+      .. " token, or it is a secret: `token = '${secret:NAME}'`.",
   },
   {
     name = "sandbox_config",

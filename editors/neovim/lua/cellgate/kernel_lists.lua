@@ -109,9 +109,29 @@ local function kernel_row(kernel)
   }
 end
 
+-- Those of a Jupyter server.
+---@param here cellgate.Session
 ---@param root string
-function M.kernels(root)
+---@param url string
+local function kernels_of_server(here, root, url)
+  list_window.open({
+    name = "kernels/" .. url:gsub("[^%w.:-]", "_"),
+    root = root,
+    events = {},
+    read = list_window.by_request(here, "kernel/list", { server = { url = url } }, function(result)
+      return vim.tbl_map(kernel_row, result.kernels)
+    end),
+    keys = {},
+  })
+end
+
+---@param root string
+---@param url string? of a Jupyter server
+function M.kernels(root, url)
   local here = session.of(root)
+  if url then
+    return kernels_of_server(here, root, url)
+  end
   list_window.open({
     name = "kernels",
     root = root,

@@ -42,6 +42,9 @@ local function with_session(here, language, done)
   if next(settings) then
     id = id or "default"
     params = vim.tbl_extend("force", params or { sessionId = id, language = language }, settings)
+    if params.kernel and params.kernel.server then
+      params.env = nil -- the server decides
+    end
   end
   -- A dead one may not have come to be.
   if not id or (here.kernels[id] and here.kernels[id] ~= "dead") then

@@ -239,11 +239,21 @@
 --- The devices of graphics cards, for computing. An error where there is none.
 ---@alias SandboxGpu boolean
 
---- A kernelspec by name, an interpreter by path, or a kernel that already runs by its connection file.
+--- A kernelspec by name, an interpreter by path, a kernel that already runs by its connection file, or one on a
+--- Jupyter server.
 ---@class KernelChoice
 ---@field name? string
 ---@field interpreter? Path
 ---@field connectionFile? ConnectionFileName
+---@field server? KernelServer
+
+--- A Jupyter server (Jupyter Server, JupyterHub's, Kernel Gateway, Enterprise Gateway) that starts the session's
+--- kernel on its machine. Such a kernel has no sandbox and no limits, and takes no `env`; `cwd` and its files are
+--- that machine's.
+---@class KernelServer
+---@field url string http or https, without a user, a query or a token: https://example.org/user/me.
+---@field token? string
+---@field name? string The kernelspec, as the server names it. Default: the server's default one.
 
 --- The connection file of a kernel that already runs, which the session uses and leaves running: an absolute path, a
 --- path from the home directory (~/), or a name, a part of a name or a pattern with * and ? in Jupyter's runtime
@@ -296,6 +306,7 @@
 ---@field name string The kernelspec's name, or the interpreter's file name.
 ---@field interpreter? Path Absent for kernels that no interpreter runs.
 ---@field connectionFile? Path Of a kernel that already ran when the session began; absolute.
+---@field server? VisibleLine The address of the Jupyter server whose kernel it is.
 ---@field language string
 ---@field version? string The language's version, once the kernel has told it.
 
@@ -1421,6 +1432,10 @@
 ---@field structuredContent? any Any JSON value.
 ---@field isError? boolean
 
+--- Without `server`: the kernels of this machine.
+---@class KernelListParams
+---@field server? KernelServer The kernels of this Jupyter server; its `name` counts for nothing.
+
 --- Kernels that were found, the preferred first.
 ---@class KernelListResult
 ---@field kernels KernelInfo[]
@@ -1430,7 +1445,7 @@
 ---@field name string The kernelspec's name; for an interpreter, how to call it.
 ---@field displayName string
 ---@field language string
----@field source "kernelspec"|"interpreter"
+---@field source "kernelspec"|"interpreter"|"server" server: a kernelspec of the Jupyter server that was asked.
 ---@field interpreter? Path
 ---@field resourceDir? Path Folder of the kernelspec.
 ---@field problem? string Why it cannot be started, with what to do.

@@ -102,7 +102,7 @@ function M.session(language)
     return nil
   end
   local chosen = kernel and choice(kernel) or nil
-  local has_sandbox = not (chosen and chosen.connectionFile)
+  local has_sandbox = not (chosen and (chosen.connectionFile or chosen.server))
   local id = language == "python" and "default" or (language:gsub("[^%w_.-]", "_"):gsub("^[.-]", "_"):sub(1, 64))
   return id,
     {

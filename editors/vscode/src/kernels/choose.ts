@@ -4,6 +4,7 @@ import * as vscode from "vscode";
 import type { Sidecar } from "../client/sidecar";
 import type { KernelChoice } from "../protocol/messages";
 import { label } from "../text";
+import { chooseOnServer } from "./server";
 
 type Item = vscode.QuickPickItem & { kernel?: KernelChoice; more?: () => Promise<KernelChoice | undefined> };
 
@@ -22,6 +23,7 @@ export async function chooseKernel(sidecar: Sidecar): Promise<{ kernel: KernelCh
         }),
         { label: "$(folder-opened) Another interpreter…", more: chooseInterpreter },
         { label: "$(plug) A kernel that already runs…", description: "without a sandbox; it is left running", more: nameExisting },
+        { label: "$(remote) Jupyter server…", description: "a kernel on another machine, without a sandbox", more: () => chooseOnServer(sidecar) },
     ]);
     const chosen = await vscode.window.showQuickPick(items, {
         title: "Kernel of sessions that start from now on",

@@ -17,6 +17,7 @@ import { CancelledByUser, withProgress } from "./progress";
 import { PythonExtension } from "./pythonExtension";
 import { offerRemedy } from "./remedies";
 import { sandboxChoice } from "./sandbox";
+import { paramsElsewhere } from "./server";
 import type { Sidecar } from "../client/sidecar";
 
 const memoryKey = "cellgate.kernel";
@@ -111,14 +112,9 @@ export class Kernels implements vscode.Disposable {
                     // What has begun ends with its session.
                     const giveUp = token.onCancellationRequested(() => void this.sessions.close(sessionId).catch(() => undefined));
                     try {
-                        const { session, isNew } = await this.sessions.ensure({
-                            sessionId,
-                            kernel: origin.kernel,
-                            // A kernel that already runs can be given none.
-                            ...(origin.kernel?.connectionFile === undefined ? { sandbox } : {}),
-                            ...settings,
-                            ...(isPython ? {} : { language }),
-                        });
+                        const { session, isNew } = await this.sessions.ensure(
+                            paramsElsewhere({ sessionId, kernel: origin.kernel, sandbox, ...settings, ...(isPython ? {} : { language }) }),
+                        );
                         if (isNew) await this.origins.remember(session, origin);
                         return session;
                     } finally {

@@ -21,6 +21,10 @@ type Which = Pick<Session, "sessionId" | "createdAt">;
 const memoryKey = "cellgate.origins";
 const maxOrigins = 200;
 
+/** Text that is the same for the same choice. */
+const sameFields = ({ name, interpreter, connectionFile, server }: KernelChoice = {}) =>
+    JSON.stringify([name, interpreter, connectionFile, server?.url, server?.name]);
+
 export class Origins {
     constructor(private readonly memory: Memory) {}
 
@@ -39,11 +43,7 @@ export class Origins {
     /** Whether the session was started here with another kernel than this one. */
     isOther(session: Which, kernel: KernelChoice): boolean {
         const origin = this.of(session);
-        const before = origin?.kernel;
-        return (
-            origin !== undefined &&
-            (before?.name !== kernel.name || before?.interpreter !== kernel.interpreter || before?.connectionFile !== kernel.connectionFile)
-        );
+        return origin !== undefined && sameFields(origin.kernel) !== sameFields(kernel);
     }
 
     private kept(): Record<string, Kept> {

@@ -416,12 +416,30 @@ export type SandboxPaths = Path[];
  */
 export type SandboxGpu = boolean;
 /**
- * A kernelspec by name, an interpreter by path, or a kernel that already runs by its connection file.
+ * A kernelspec by name, an interpreter by path, a kernel that already runs by its connection file, or one on a Jupyter server.
  */
 export interface KernelChoice {
     name?: string;
     interpreter?: Path;
     connectionFile?: ConnectionFileName;
+    server?: KernelServer;
+}
+/**
+ * A Jupyter server (Jupyter Server, JupyterHub's, Kernel Gateway, Enterprise Gateway) that starts the session's kernel on its machine. Such a kernel has no sandbox and no limits, and takes no `env`; `cwd` and its files are that machine's.
+ */
+export interface KernelServer {
+    /**
+     * http or https, without a user, a query or a token: https://example.org/user/me.
+     */
+    url: string;
+    /**
+     * The token itself, or ${secret:NAME} for one that is kept as a secret. Default: none; if the server wants one, the users are asked for it.
+     */
+    token?: string;
+    /**
+     * The kernelspec, as the server names it. Default: the server's default one.
+     */
+    name?: string;
 }
 /**
  * The connection file of a kernel that already runs, which the session uses and leaves running: an absolute path, a path from the home directory (~/), or a name, a part of a name or a pattern with * and ? in Jupyter's runtime directory, of which the newest file is taken. Empty: the newest one there. Such a kernel has no sandbox and no limits, takes no `env`, and is not restarted.
@@ -529,6 +547,10 @@ export interface SessionKernel {
      * Of a kernel that already ran when the session began; absolute.
      */
     connectionFile?: Path;
+    /**
+     * The address of the Jupyter server whose kernel it is.
+     */
+    server?: VisibleLine;
     language: string;
     /**
      * The language's version, once the kernel has told it.
@@ -2615,6 +2637,15 @@ export interface CallToolResult {
     isError?: boolean;
 }
 /**
+ * Without `server`: the kernels of this machine.
+ */
+export interface KernelListParams {
+    /**
+     * The kernels of this Jupyter server; its `name` counts for nothing.
+     */
+    server?: KernelServer;
+}
+/**
  * Kernels that were found, the preferred first.
  */
 export interface KernelListResult {
@@ -2630,7 +2661,10 @@ export interface KernelInfo {
     name: string;
     displayName: string;
     language: string;
-    source: "kernelspec" | "interpreter";
+    /**
+     * server: a kernelspec of the Jupyter server that was asked.
+     */
+    source: "kernelspec" | "interpreter" | "server";
     interpreter?: Path;
     /**
      * Folder of the kernelspec.

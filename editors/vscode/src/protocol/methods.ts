@@ -39,6 +39,7 @@ import type {
     KernelCompleteResult,
     KernelInspectParams,
     KernelInspectResult,
+    KernelListParams,
     KernelListResult,
     KernelVariablesParams,
     KernelVariablesResult,
@@ -202,7 +203,7 @@ export interface Requests {
     /** Languages, profiles and launchers. */
     "runtimes": { params: NoParams; result: RuntimesResult };
     /** Kernels that were found. */
-    "kernel/list": { params: NoParams; result: KernelListResult };
+    "kernel/list": { params: KernelListParams; result: KernelListResult };
     /** Completions for a position in code. Answered at once, or 1009 while the kernel has something to run. */
     "kernel/complete": { params: KernelCompleteParams; result: KernelCompleteResult };
     /** What the kernel knows of the name at a place in code. As kernel/complete. */

@@ -4,6 +4,7 @@
 // server's certificate is verified by the system's authorities, or those of the file that SSL_CERT_FILE names.
 
 #include "async/loop.hpp"
+#include "base/byte_stream.hpp"
 
 #include <cstddef>
 #include <memory>
@@ -69,6 +70,10 @@ class HttpClient {
 
     // Throws Error{invalid_params} for another scheme, a broken URL, or a field that would break the request.
     std::unique_ptr<HttpExchange> start(HttpRequest request);
+    // A connection to the host of `url`, through TLS and proxies as for requests to it, for a protocol that begins as
+    // HTTP/1.1 does. It is to be closed before the client is destroyed. Throws Error{invalid_params}, and
+    // Error{internal_error}: "cannot reach example.org: Connection refused".
+    Task<std::unique_ptr<ByteStream>> connect(std::string url);
 
     struct Impl;
 

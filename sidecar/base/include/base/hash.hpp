@@ -18,6 +18,8 @@ Sha256Digest sha256_bytes(std::initializer_list<std::string_view> parts);
 // Over the concatenation of the parts.
 Sha256Digest hmac_sha256_bytes(std::string_view key, std::initializer_list<std::string_view> parts);
 std::string hmac_sha256(std::string_view key, std::initializer_list<std::string_view> parts);
+// The 20 bytes of SHA-1, which WebSocket's handshake has. It protects nothing.
+std::string sha1_bytes(std::string_view text);
 // Takes the same time wherever the texts differ.
 bool equal_constant_time(std::string_view a, std::string_view b);
 

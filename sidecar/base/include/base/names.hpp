@@ -14,6 +14,8 @@ void require_identifier(std::string_view name, std::string_view what);
 // As variables of the environment are called: letters, digits and _, at most 128, of which the first is no digit.
 bool is_variable_name(std::string_view name);
 
+// Random bytes from the system, at most 256.
+std::string random_bytes(std::size_t count);
 // 128 random bits from the system, as 32 hexadecimal digits.
 std::string random_id();
 

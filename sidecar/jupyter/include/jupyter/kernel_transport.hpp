@@ -21,8 +21,13 @@ struct TransportListener {
     virtual void on_message(Channel channel, WireMessage message) = 0;
     // Something came that is no valid message.
     virtual void on_invalid(const std::string& why) = 0;
-    // The transport was cut and is whole again: messages of both sides that were on their way may be lost.
-    virtual void on_reconnected() = 0;
+    // The kernel's side left out output of the execution `parent`.
+    virtual void on_output_lost(const std::string& parent, const std::string& why) = 0;
+    // The connection ended: messages of both sides that were on their way may be lost, and none is sent until
+    // on_connected(). The transport connects again by itself.
+    virtual void on_cut() = 0;
+    virtual void on_unreachable(const std::string& why) = 0;
+    virtual void on_connected() = 0;
     // It carries nothing any more.
     virtual void on_failed(std::exception_ptr error) = 0;
 };
@@ -31,7 +36,7 @@ struct KernelTransport {
     virtual ~KernelTransport() = default;
     // Called once, before all others. `listener` outlives the transport.
     virtual void start(TransportListener& listener) = 0;
-    // Queues until there is a connection; never waits. `parent` and `content` are JSON objects.
+    // Never waits. `parent` and `content` are JSON objects.
     virtual void send(Channel channel, const Header& header, std::string_view parent, std::string_view content) = 0;
     // Why nothing was received so far: "the kernel did not answer in time".
     virtual std::string silence() const = 0;

@@ -37,6 +37,13 @@ async::ZmqMessage encode_message(std::string_view key, const Header& header, std
                                  std::string_view content, std::string_view session,
                                  const async::ZmqMessage& identities = {});
 
+// The header of a message that we send, as JSON.
+std::string header_text(const Header& header, std::string_view session);
+// A message of its parts, each JSON text. Throws Error as WireReader::read does, for a header.
+WireMessage read_parts(std::string header, const std::string& parent_header, std::string content);
+// JSON text; invalid text inside it becomes U+FFFD. Throws Error{parse_error} for other faults.
+std::string repaired_json(std::string text, const JsonLimits& limits);
+
 // `WireReader` reads the messages of one socket.
 class WireReader {
   public:

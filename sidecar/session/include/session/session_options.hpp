@@ -63,6 +63,10 @@ struct SessionServices {
     // egress::Inspection::secret_value, for what runs in a session.
     std::function<Task<std::string>(std::string session_id, std::string name, std::string endpoint)> request_secret =
         {};
+    // The token for a Jupyter server, as jupyter::TokenSource.
+    std::function<Task<std::string>(std::optional<std::string> session_id, protocol::KernelServer server,
+                                    std::optional<std::string> refusal)>
+        server_token = {};
 };
 
 struct SessionOptions {

@@ -1,0 +1,183 @@
+"""Jupyter servers for tests, and what lies between them and cellgate: a relay that cuts connections, a proxy that behaves
+as gateways do."""
+
+import json
+import socket
+import struct
+import subprocess
+import threading
+import urllib.request
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from processes import OWN, start_process
+
+TOKEN = "the-servers-own-token"
+
+
+def free_port():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return taken.getsockname()[1]
+
+
+class JupyterServer:
+    """`python3 -m jupyter_server`, with a home of its own."""
+
+    def __init__(self, home, *arguments, token=TOKEN):
+        self.token = token
+        self.process = start_process(
+            ["/usr/bin/python3", "-m", "jupyter_server", "--allow-root", "--no-browser", "--ServerApp.ip=127.0.0.1",
+             f"--ServerApp.port={free_port()}", f"--ServerApp.token={token}", f"--ServerApp.root_dir={home}",
+             *arguments],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, cwd=home,
+            env={"PATH": "/usr/bin:/bin", "HOME": str(home), "LANG": "C.UTF-8"})
+        self.log = []
+        for line in self.process.stderr:
+            self.log.append(line)
+            if "http://127.0.0.1:" in line:  # it takes the next port when another program was faster
+                self.url = "http://127.0.0.1:" + line.split("http://127.0.0.1:", 1)[1].split("/")[0].strip()
+                break
+        else:
+            raise AssertionError("the Jupyter server ended: " + "".join(self.log))
+        self.port = int(self.url.rsplit(":", 1)[1])
+        threading.Thread(target=lambda: self.log.extend(self.process.stderr), daemon=True).start()
+
+    def kernels(self):
+        request = urllib.request.Request(self.url + "/api/kernels", headers={"Authorization": f"token {self.token}"})
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return json.load(answer)
+
+    def close(self):
+        self.process.terminate()
+        self.process.wait()
+        OWN.discard(self.process.pid)
+        self.process.stderr.close()
+
+
+class Relay:
+    """A way to a port on which WebSockets are cut: the n-th of them after so many bytes as `cuts` has for it, counted in
+    the direction that it has. A further one is not cut."""
+
+    def __init__(self, port, cuts=()):
+        self.target = port
+        self.cuts = iter(cuts)
+        self.made = 0  # cuts
+        self.changed = threading.Condition()
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
+        self.live = set()
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self):
+        while True:
+            try:
+                near, _ = self.listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._carry, args=(near,), daemon=True).start()
+
+    def _carry(self, near):
+        try:
+            far = socket.create_connection(("127.0.0.1", self.target))
+        except OSError:
+            near.close()
+            return
+        head = near.recv(65536)
+        cut = next(self.cuts, None) if b"websocket" in head.lower() else None
+        pair = (near, far)
+        self.live.add(pair)
+        far.sendall(head)
+        for side, source, sink in (("sent", near, far), ("received", far, near)):
+            limit = cut[1] if cut and cut[0] == side else None
+            threading.Thread(target=self._pump, args=(source, sink, limit, pair), daemon=True).start()
+
+    def _pump(self, source, sink, limit, pair):
+        carried = 0
+        try:
+            while data := source.recv(65536):
+                if limit is not None and carried + len(data) >= limit:
+                    sink.sendall(data[:limit - carried])
+                    self.cut(pair)
+                    return
+                carried += len(data)
+                sink.sendall(data)
+            sink.shutdown(socket.SHUT_WR)
+        except OSError:
+            pass
+
+    def cut(self, pair):
+        """Both sides are reset: what the system still held is lost, as when a machine in between goes."""
+        self.live.discard(pair)
+        for each in pair:
+            try:
+                each.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                each.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+            each.close()
+        with self.changed:
+            self.made += 1
+            self.changed.notify_all()
+
+    def cut_all(self):
+        for pair in list(self.live):
+            self.cut(pair)
+
+    def close(self):
+        self.listener.close()
+        self.cut_all()
+
+
+class Gateway:
+    """A proxy before a Jupyter server's REST that behaves as gateways do. WebSockets do not pass."""
+
+    def __init__(self, server, max_kernels):
+        self.server = server
+        self.max_kernels = max_kernels
+        self.asked = []
+        gateway = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def answer(self):
+                body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+                gateway.asked.append((self.command, self.path, body))
+                refusal = gateway.refusal_of(self.command, self.path)
+                if refusal:
+                    return self.reply(403, json.dumps(refusal).encode())
+                request = urllib.request.Request(gateway.server.url + self.path, body or None, method=self.command,
+                                                 headers={"Authorization": self.headers.get("Authorization", "")})
+                try:
+                    with urllib.request.urlopen(request, timeout=60) as answer:
+                        return self.reply(answer.status, answer.read())
+                except urllib.error.HTTPError as error:
+                    return self.reply(error.code, error.read())
+
+            do_GET = do_POST = do_DELETE = answer
+
+            def reply(self, status, body):
+                self.send_response(status)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_):
+                pass
+
+        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.http.server_port}"
+        threading.Thread(target=self.http.serve_forever, daemon=True).start()
+
+    def refusal_of(self, method, path):
+        if path == "/api/kernels" and method == "GET":
+            # kernel_gateway/services/kernels/handlers.py, MainKernelHandler.get(): 403 'Forbidden' unless
+            # KernelGatewayApp.list_kernels is set, which it is not by default.
+            return {"reason": "Forbidden", "message": "Forbidden"}
+        if path == "/api/kernels" and method == "POST" and len(self.server.kernels()) >= self.max_kernels:
+            # The same, post(): max_kernels of kernel_gateway/services/kernels/manager.py raises HTTPError(403,
+            # 'Resource Limit').
+            return {"reason": "Resource Limit", "message": "Resource Limit"}
+        return None
+
+    def close(self):
+        self.http.shutdown()
+        self.http.server_close()

@@ -1,0 +1,295 @@
+"""Kernels on a Jupyter server: what runs there, what is refused, and what happens when the connection is cut."""
+
+import os
+import random
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+from cellgate_client import CELLGATE, Sidecar, WorkspaceTest
+from executions import RpcError
+from remote_testing import TOKEN, Gateway, JupyterServer, Relay
+
+# A small number finds most faults: CELLGATE_CUTS=1000 looks for the rest.
+CUTS = int(os.environ.get("CELLGATE_CUTS", "12"))
+DENIED = 1014
+START_FAILED = 1003
+
+
+def has_jupyter_server():
+    return subprocess.run(["/usr/bin/python3", "-c", "import jupyter_server"], capture_output=True).returncode == 0
+
+
+@unittest.skipUnless(has_jupyter_server(), "needs python3-jupyter-server")
+class RemoteTest(WorkspaceTest):
+    """A Jupyter server for the tests of a class; each test has a sidecar and a session `far`, if it wants one."""
+
+    arguments = ()
+
+    @classmethod
+    def setUpClass(cls):
+        cls.home = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.home.cleanup)
+        cls.server = JupyterServer(Path(cls.home.name), *cls.arguments)
+        cls.addClassCleanup(cls.server.close)
+
+    def sidecar(self, **more):
+        cellgate = self.enterContext(Sidecar(self.workspace, **more))
+        self.cellgate = cellgate
+        return cellgate
+
+    def enterContext(self, context):  # unittest has it since 3.11
+        result = context.__enter__()
+        self.addCleanup(context.__exit__, None, None, None)
+        return result
+
+    def create(self, url=None, **server):
+        return self.cellgate.session("far", kernel={"server": {"url": url or self.server.url, "token": TOKEN, **server}})
+
+    def run_far(self, code, **more):
+        return self.cellgate.run(code, sessionId="far", **more)
+
+    def refused(self, code, method, params):
+        with self.assertRaises(RpcError) as caught:
+            self.cellgate.request(method, params)
+        self.assertEqual(caught.exception.code, code, caught.exception)
+        return caught.exception
+
+
+class Cells(RemoteTest):
+    def setUp(self):
+        super().setUp()
+        self.sidecar()
+
+    def test_a_session_runs_there_and_says_so(self):
+        info = self.create(name="python3")
+        self.assertEqual((info["layers"], info["sandbox"]), (["remote"], "none"))
+        self.assertEqual((info["kernel"]["name"], info["kernel"]["server"], info["kernel"]["language"]),
+                         ("python3", self.server.url, "python"))
+        self.assertIn("127.0.0.1", info["sandboxNotices"][0])
+        first = self.run_far("import os; x = 6 * 7\nprint(os.getcwd())\nx")
+        self.assertEqual(first.result()["status"], "ok")
+        self.assertEqual(first.result()["layers"], ["remote"])
+        self.assertEqual(first.text(), str(Path(self.home.name).resolve()) + "\n")
+        self.assertEqual(first.data()["text/plain"], "42")
+        shown = self.run_far("from IPython.display import display, HTML\ndisplay(HTML('<b>x</b>'))")
+        self.assertEqual(shown.outputs()[0]["data"]["text/html"], "<b>x</b>")
+        failed = self.run_far("1 / 0")
+        self.assertEqual(failed.result()["status"], "error")
+        self.assertEqual(failed.result()["error"]["ename"], "ZeroDivisionError")
+        self.assertEqual(len(self.server.kernels()), 1)
+        self.cellgate.request("session/close", {"sessionId": "far"})
+        self.assertEqual(self.server.kernels(), [])
+
+    def test_input_completion_and_inspection(self):
+        self.create()
+        self.cellgate.handlers["input/request"] = lambda params: {"value": "Ada"}
+        self.assertEqual(self.run_far("name = input('who? ')\nprint('hello', name)").text(), "hello Ada\n")
+        found = self.cellgate.request("kernel/complete", {"sessionId": "far", "code": "nam", "cursorPos": 3})
+        self.assertIn("name", found["matches"])
+        self.assertTrue(self.cellgate.request("kernel/inspect", {"sessionId": "far", "code": "name", "cursorPos": 2})["found"])
+
+    def test_it_is_interrupted_and_restarted(self):
+        self.create()
+        running = self.cellgate.execute("x = 1\nprint('on')\nwhile True: pass", sessionId="far").wait_for_text("on")
+        self.cellgate.request("session/interrupt", {"sessionId": "far"})
+        self.assertEqual(running.result()["error"]["ename"], "KeyboardInterrupt")
+        self.assertEqual(self.run_far("print(x)").text(), "1\n")
+        self.cellgate.request("session/restart", {"sessionId": "far"})
+        self.assertEqual(self.run_far("print(x)").result()["error"]["ename"], "NameError")
+        self.assertEqual(len(self.server.kernels()), 1)
+
+    def test_a_kernel_that_dies_is_said_to_be_gone(self):
+        self.create()
+        died = self.run_far("import os; os._exit(1)")
+        self.assertEqual(died.result()["status"], "killed")
+        self.assertIn("its process ended", died.result()["reason"])
+        self.assertEqual(self.run_far("print('again')").text(), "again\n")
+
+    def test_what_the_server_decides_is_refused(self):
+        before = len(self.server.kernels())
+        for more, word in (({"env": {"A": "b"}}, "environment"), ({"restoreCwd": True}, "working directory"),
+                           ({"sandbox": True}, "sandbox")):
+            error = self.refused(1021, "session/create", {
+                "sessionId": "far", "kernel": {"server": {"url": self.server.url, "token": TOKEN}}, **more})
+            self.assertIn(word, error.message)
+        self.assertEqual(len(self.server.kernels()), before)
+        self.create()
+        error = self.refused(1025, "packages/install", {"sessionId": "far", "packages": ["six"]})
+        self.assertIn("not started by cellgate", error.message)
+        here = self.workspace.write("a.txt", "before")
+        run = self.run_far(f"open({str(here)!r}, 'w').write('after')", changes=True)
+        self.assertEqual(run.result()["status"], "ok")
+        self.refused(1006, "changes/list", {"executionId": run.id})
+
+    def test_its_kernels_are_listed_and_a_missing_one_is_named(self):
+        kernels = self.cellgate.request("kernel/list", {"server": {"url": self.server.url, "token": TOKEN}})["kernels"]
+        self.assertEqual((kernels[0]["name"], kernels[0]["source"]), ("python3", "server"))
+        error = self.refused(START_FAILED, "session/create", {
+            "kernel": {"server": {"url": self.server.url, "token": TOKEN, "name": "cobol"}}})
+        self.assertIn("did not start a kernel: 500", error.message)  # Jupyter Server 1.23 does not say why
+
+    def test_the_command_line(self):
+        self.workspace.write("cells.py", "# %%\nimport os\nprint(os.getcwd())\n")
+        environment = self.workspace.environment(CELLGATE_SECRET_FAR=TOKEN)
+
+        def cli(*arguments):
+            return subprocess.run([CELLGATE, *arguments, "--root", str(self.workspace.path), "--jupyter-server",
+                                   self.server.url, "--token-secret", "FAR"], env=environment, cwd=self.workspace.path,
+                                  capture_output=True, text=True, timeout=120)
+
+        self.assertIn("python3\n", cli("kernels").stdout)
+        ran = cli("run", "cells.py")
+        self.assertEqual(ran.stdout, str(Path(self.home.name).resolve()) + "\n", ran.stderr)
+        self.assertIn("runs on 127.0.0.1", ran.stderr)
+        self.assertEqual(self.server.kernels(), [])
+
+
+class Json(RemoteTest):
+    arguments = ("--ServerApp.kernel_ws_protocol=",)
+
+    def test_a_server_without_the_binary_protocol(self):
+        self.sidecar()
+        self.create()
+        self.cellgate.handlers["input/request"] = lambda params: {"value": "Ada"}
+        self.assertEqual(self.run_far("print('é\\U0001F600', input())").text(), "é\U0001F600 Ada\n")
+
+
+class Limits(RemoteTest):
+    arguments = ("--ServerApp.iopub_data_rate_limit=100000", "--ServerApp.rate_limit_window=1")
+
+    def test_output_that_the_server_leaves_out_is_announced(self):
+        self.sidecar()
+        self.create()
+        run = self.run_far("for _ in range(40):\n    print('x' * 9999, flush=True)")
+        self.assertEqual(run.result()["status"], "ok")
+        self.assertLess(len(run.text()), 400_000)  # the control: some was left out
+        self.assertIn("left out output", run.text("stderr"))
+
+
+class Tokens(RemoteTest):
+    def test_a_wrong_one_is_refused_in_the_servers_words_and_is_nowhere(self):
+        self.sidecar()
+        error = self.refused(DENIED, "session/create", {
+            "kernel": {"server": {"url": self.server.url, "token": "a-wrong-token"}}})
+        self.assertIn("403", error.message)
+        self.assertIn("the token", error.hint)
+        self.create()
+        self.run_far(f"print({TOKEN!r})")
+        kept = [path for path in self.workspace.base.rglob("*") if path.is_file() and not path.is_symlink()
+                and not path.name.startswith("trace") and TOKEN.encode() in path.read_bytes()]
+        self.assertEqual(kept, [])
+        self.assertNotIn(TOKEN, self.cellgate.log())
+
+    def test_one_in_the_address_is_refused(self):
+        self.sidecar()
+        error = self.refused(1021, "session/create", {"kernel": {"server": {"url": f"{self.server.url}/?token={TOKEN}"}}})
+        self.assertNotIn(TOKEN, error.message)
+
+    def test_a_secret(self):
+        self.sidecar()
+        self.refused(DENIED, "session/create", {
+            "kernel": {"server": {"url": self.server.url, "token": "${secret:FAR}"}}})
+        self.cellgate.request("secret/set", {"name": "FAR", "value": TOKEN})
+        self.create(token="${secret:FAR}")
+        self.assertEqual(self.run_far("print(1)").text(), "1\n")
+
+    def test_it_is_asked_for_once(self):
+        self.sidecar(capabilities={"approvals": True, "input": True, "elicitation": True})
+        creating = self.cellgate.start("session/create", {"sessionId": "far",
+                                                          "kernel": {"server": {"url": self.server.url}}})
+        asked = self.cellgate.wait_for("elicitation/requested")
+        self.assertIn("403", asked["message"])
+        self.assertTrue(asked["fields"][0]["secret"])
+        self.cellgate.request("elicitation/respond", {"elicitationId": asked["elicitationId"], "action": "accept",
+                                                      "values": {"token": TOKEN}})
+        creating.result()
+        self.cellgate.request("session/restart", {"sessionId": "far"})
+        self.assertEqual(self.run_far("print(1)").text(), "1\n")
+        self.assertEqual(len(self.cellgate.received("elicitation/requested")), 1)
+
+    def test_without_a_user_to_ask_it_is_an_error(self):
+        self.sidecar()
+        error = self.refused(DENIED, "session/create", {"kernel": {"server": {"url": self.server.url}}})
+        self.assertIn("may want a token", error.message)
+
+
+class Cuts(RemoteTest):
+    def relay(self, cuts=()):
+        relay = Relay(self.server.port, cuts)
+        self.addCleanup(relay.close)
+        return relay
+
+    def test_what_the_kernel_does_while_the_connection_is_cut_arrives(self):
+        relay = self.relay()
+        self.sidecar()
+        self.create(relay.url)
+        signal = Path(self.home.name) / "go"
+        running = self.cellgate.execute(f"import os, time\nprint('before')\nwhile not os.path.exists({str(signal)!r}): "
+                                        "time.sleep(0.01)\nprint('after')\n'the end'", sessionId="far")
+        running.wait_for_text("before")
+        relay.cut_all()
+        signal.touch()
+        self.assertEqual(running.result()["status"], "ok")
+        self.assertEqual(running.text(), "before\nafter\n")
+        self.assertEqual(running.data()["text/plain"], "'the end'")
+        self.assertIn("was cut and made again", running.text("stderr"))
+        self.assertEqual(self.run_far("print('next')").text(), "next\n")
+
+    def test_a_server_that_cannot_be_reached_is_said_to_be_and_tried_again(self):
+        relay = self.relay()
+        self.sidecar()
+        self.create(relay.url)
+        running = self.cellgate.execute("print('on')\nimport time\nwhile True: time.sleep(0.01)", sessionId="far")
+        running.wait_for_text("on")
+        target, relay.target = relay.target, 1  # nothing listens there
+        relay.cut_all()
+        self.cellgate.wait(lambda: "tried again" in running.text("stderr"), "the notice")
+        relay.target = target
+        self.cellgate.wait(lambda: "made again" in running.text("stderr"), "the connection")
+        self.cellgate.request("session/interrupt", {"sessionId": "far"})
+        self.assertEqual(running.result()["error"]["ename"], "KeyboardInterrupt")
+
+    def test_no_code_runs_twice_and_none_waits_for_ever(self):
+        """Each connection is cut after a seeded number of bytes, in a seeded direction."""
+        seeded = random.Random(20)
+        relay = self.relay([(seeded.choice(("sent", "received")), seeded.randrange(200, 12_000)) for _ in range(CUTS)])
+        self.sidecar()
+        self.create(relay.url)
+        fates = {}
+        number = 0
+        while relay.made < CUTS or number == 0:
+            number += 1
+            run = self.run_far(f"runs = globals().get('runs', []); runs.append({number}); print('n', {number})")
+            result = run.result()
+            fates[number] = result["status"]
+            if result["status"] == "ok":
+                self.assertIn(run.text(), (f"n {number}\n", ""), run.outputs())  # lost is said to be possible
+                self.assertTrue(run.text() or "may be lost" in run.text("stderr"))
+            else:
+                self.assertIn(result["error"]["ename"], ("ConnectionCut", "ReplyLost"), result)
+                self.assertIn("was cut", run.text("stderr") + result["error"]["evalue"])
+        last = self.run_far("print(runs)")
+        runs = eval(last.text())
+        self.assertEqual(sorted(set(runs)), sorted(runs))  # none twice
+        self.assertLessEqual({n for n, status in fates.items() if status == "ok"}, set(runs))
+        self.assertEqual(runs, sorted(runs))
+
+
+class Gateways(RemoteTest):
+    def test_their_limits_are_shown_in_their_words_and_no_list_is_asked_for(self):
+        gateway = Gateway(self.server, max_kernels=0)
+        self.addCleanup(gateway.close)
+        self.sidecar()
+        error = self.refused(DENIED, "session/create", {"kernel": {"server": {"url": gateway.url, "token": TOKEN}}})
+        self.assertIn("Resource Limit", error.message)
+        self.cellgate.request("kernel/list", {"server": {"url": gateway.url, "token": TOKEN}})
+        self.assertEqual([(method, path) for method, path, _ in gateway.asked],
+                         [("POST", "/api/kernels"), ("GET", "/api/kernelspecs")])
+
+
+del RemoteTest
+
+if __name__ == "__main__":
+    unittest.main()

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <utility>
 
@@ -97,25 +98,21 @@ struct KernelClient::Impl {
         receivers.spawn(receive(&control, &Impl::on_control));
     }
 
-    // Connects to each socket once the kernel has bound it. Earlier messages are queued.
+    // Connects to each socket once the kernel has bound it, in this order. Earlier messages are queued. A kernel binds
+    // all of them at about the same time, long before it answers, so one look at a time is enough.
     Task<void> connect(ConnectionInfo connection) {
-        std::vector<std::pair<Channel, async::ZmqSocket*>> missing = {{Channel::shell, &shell},
-                                                                      {Channel::control, &control},
-                                                                      {Channel::iopub, &iopub},
-                                                                      {Channel::stdin_, &stdin_socket}};
-        while (true) {
-            std::erase_if(missing, [&](const auto& each) {
-                std::optional<KernelSocket> opened = open_socket(connection, each.first);
-                if (opened) {
-                    each.second->connect(opened->endpoint());
-                    opened_sockets.push_back(std::move(*opened));
-                }
-                return opened.has_value();
-            });
-            if (missing.empty()) {
-                co_return;
+        const std::array<std::pair<Channel, async::ZmqSocket*>, 4> awaited = {{{Channel::shell, &shell},
+                                                                               {Channel::control, &control},
+                                                                               {Channel::iopub, &iopub},
+                                                                               {Channel::stdin_, &stdin_socket}}};
+        for (const auto& [channel, socket] : awaited) {
+            std::optional<KernelSocket> opened = open_socket(connection, channel);
+            while (!opened) {
+                co_await sleep_for(loop.clock(), connect_interval);
+                opened = open_socket(connection, channel);
             }
-            co_await sleep_for(loop.clock(), connect_interval);
+            socket->connect(opened->endpoint());
+            opened_sockets.push_back(std::move(*opened));
         }
     }
 

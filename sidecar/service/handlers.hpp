@@ -13,6 +13,7 @@
 #include "protocol/messages/secrets.hpp"
 #include "result_review.hpp"
 #include "secret_record.hpp"
+#include "session/spare_kernels.hpp"
 #include "session_checks.hpp"
 #include "session_table.hpp"
 #include "store/secrets.hpp"
@@ -46,6 +47,7 @@ struct SidecarServices {
     SessionSecrets& session_secrets;
     const Profiles& profiles;
     SessionChecks& checks;
+    session::SpareKernels& spares;
 };
 
 void add_lifecycle_handlers(SidecarServices& sidecar, Client& client);

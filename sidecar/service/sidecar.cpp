@@ -120,6 +120,7 @@ struct Sidecar::Impl {
     session::ExecutionTurns turns; // of agents
     SessionEvents events;
     session::SessionServices session_services;
+    session::SpareKernels spares;
     SessionTable sessions;
     Profiles profiles;
     checks::CodeChecks code_checks;
@@ -155,15 +156,17 @@ Sidecar::Impl::Impl(async::Loop& loop_, SidecarOptions options)
       events(clients, idle_tracker, ledger.get(), activity, changes, stats, review, session_secrets),
       session_services{loop,        loop.clock(), gate,  registry.dispatcher(), *network,       events,
                        directories, journals,     turns, known_secrets,         workspace.path, workspace.environment},
-      sessions(session_services, workspace, events), profiles(directories.config + "/profiles.json"),
+      spares(session_services, [this] { return sessions.is_busy(); }), sessions(session_services, workspace, events),
+      profiles(directories.config + "/profiles.json"),
       code_checks(loop, directories, workspace.path, workspace.environment),
       session_checks(code_checks, sessions, profiles),
       services{
-          loop,         workspace,     agent_limits, outlives_clients, sessions,        journals,      crash_recovery,
-          idle_tracker, gate,          elicitations, registry,         trusted_servers, installs,      activity,
-          changes,      stats,         review,       secrets,          known_secrets,   secret_record, session_secrets,
-          profiles,     session_checks} {
+          loop,         workspace,      agent_limits, outlives_clients, sessions,        journals,      crash_recovery,
+          idle_tracker, gate,           elicitations, registry,         trusted_servers, installs,      activity,
+          changes,      stats,          review,       secrets,          known_secrets,   secret_record, session_secrets,
+          profiles,     session_checks, spares} {
     workspace.profile = profiles.default_profile();
+    session_services.spares = &spares;
     session_services.request_secret = std::bind_front(&Impl::secret_for_session, this);
     if (options.trace_file) {
         trace = std::make_shared<Trace>(loop.clock(), *options.trace_file,
@@ -269,6 +272,7 @@ Task<void> Sidecar::Impl::close() {
     co_await crash_recovery.close();
     co_await warming.join();
     co_await sessions.close_all();
+    co_await spares.close();
     co_await changes.close();
     co_await journals.close();
     co_await elicitations.close();

@@ -24,6 +24,8 @@
 
 namespace cellgate::session {
 
+class SpareKernels;
+
 // Receives the events of all sessions, in order. Implemented by the service; must outlive the sessions.
 struct SessionObserver {
     virtual ~SessionObserver() = default;
@@ -63,6 +65,8 @@ struct SessionServices {
     // egress::Inspection::secret_value, for what runs in a session.
     std::function<Task<std::string>(std::string session_id, std::string name, std::string endpoint)> request_secret =
         {};
+    SpareKernels* spares = nullptr;        // none are kept
+    std::string meminfo = "/proc/meminfo"; // what is left of the machine's memory
 };
 
 struct SessionOptions {

@@ -30,7 +30,7 @@ struct RunArguments {
     std::string kernel;
     ServerOptions jupyter;
     std::optional<std::string> existing; // a connection file
-    std::string profile; // empty: none, or the default
+    std::string profile;                 // empty: none, or the default
     SessionSandbox sandbox;
     double timeout = 0;
     bool changes = false;

@@ -39,6 +39,10 @@ void print(const protocol::StatsResult& stats) {
                stats.executions.finished);
     fmt::print("tool calls: {}\n", latencies(stats.tool_calls));
     fmt::print("answers: {}; {} waiting\n", latencies(stats.approvals), stats.pending_approvals);
+    if (stats.spare_kernel) {
+        fmt::print("a kernel that is ready for the next session: {} of memory\n",
+                   mebibytes(stats.spare_kernel->memory_bytes));
+    }
     if (stats.sessions.empty()) {
         return;
     }

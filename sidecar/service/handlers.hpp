@@ -14,6 +14,7 @@
 #include "result_review.hpp"
 #include "secret_record.hpp"
 #include "server_tokens.hpp"
+#include "session/spare_kernels.hpp"
 #include "session_checks.hpp"
 #include "session_table.hpp"
 #include "store/secrets.hpp"
@@ -48,6 +49,7 @@ struct SidecarServices {
     ServerTokens& server_tokens;
     const Profiles& profiles;
     SessionChecks& checks;
+    session::SpareKernels& spares;
 };
 
 void add_lifecycle_handlers(SidecarServices& sidecar, Client& client);

@@ -83,6 +83,9 @@ struct Lifecycle {
         if (given.output_limit_bytes) {
             sidecar.journals.set_limit_of_one(*given.output_limit_bytes);
         }
+        if (given.spare_kernel) {
+            sidecar.spares.enable(*given.spare_kernel);
+        }
     }
 
     Task<RawJson> shutdown(Empty) {

@@ -26,8 +26,9 @@ void add_session(const session::Session& session, protocol::StatsResult& result)
     result.executions.running += session.is_running() ? 1 : 0;
 }
 
-// Off the loop.
-void add_usage(const KernelUsages& kernels, protocol::StatsResult& result) {
+// Off the loop. `spare`: the kernel that is kept ready.
+void add_usage(const KernelUsages& kernels, const std::optional<session::KernelProcesses>& spare,
+               protocol::StatsResult& result) {
     const session::ProcessTable table = session::ProcessTable::read();
     result.memory_bytes = table.memory_of(::getpid());
     for (std::size_t i = 0; i < kernels.size(); ++i) {
@@ -38,6 +39,14 @@ void add_usage(const KernelUsages& kernels, protocol::StatsResult& result) {
             result.sessions[i].memory_bytes = usage.memory_bytes;
         }
     }
+    if (spare) {
+        const session::ProcessUsage usage = table.of_kernel(*spare);
+        protocol::SpareKernelStats figures;
+        figures.processes = usage.processes;
+        figures.processor_seconds = usage.processor_seconds;
+        figures.memory_bytes = usage.memory_bytes;
+        result.spare_kernel = std::move(figures);
+    }
 }
 
 Task<protocol::StatsResult> stats(SidecarServices* sidecar) {
@@ -47,7 +56,8 @@ Task<protocol::StatsResult> stats(SidecarServices* sidecar) {
         add_session(*session, result);
         kernels.push_back(session->kernel_processes());
     }
-    std::function<void()> work = [&kernels, &result] { add_usage(kernels, result); };
+    const std::optional<session::KernelProcesses> spare = sidecar->spares.processes();
+    std::function<void()> work = [&kernels, &spare, &result] { add_usage(kernels, spare, result); };
     co_await sidecar->loop.run_blocking(std::move(work));
     co_return result;
 }

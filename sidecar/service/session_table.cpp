@@ -112,6 +112,14 @@ std::vector<SessionTable::SessionPtr> SessionTable::all() const {
     return all;
 }
 
+bool SessionTable::is_busy() const {
+    using Status = protocol::SessionStatus;
+    return std::any_of(sessions_.begin(), sessions_.end(), [](const auto& each) {
+        const Status status = each.second->session->info().status;
+        return status != Status::idle && status != Status::dead;
+    });
+}
+
 std::optional<SessionTable::Found> SessionTable::try_find_execution(const std::string& execution_id) const {
     for (const auto& [id, entry] : sessions_) {
         if (std::shared_ptr<session::Execution> execution = entry->session->find(execution_id)) {

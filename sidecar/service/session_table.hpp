@@ -34,6 +34,8 @@ class SessionTable {
     // Throws Error{session_not_found}.
     SessionPtr find(const std::string& session_id) const;
     std::vector<SessionPtr> all() const;
+    // Whether one starts or runs something.
+    bool is_busy() const;
     // Throws Error{execution_not_found}.
     Found find_execution(const std::string& execution_id) const;
     std::optional<Found> try_find_execution(const std::string& execution_id) const;

@@ -122,6 +122,7 @@ struct Sidecar::Impl {
     session::ExecutionTurns turns; // of agents
     SessionEvents events;
     session::SessionServices session_services;
+    session::SpareKernels spares;
     SessionTable sessions;
     Profiles profiles;
     checks::CodeChecks code_checks;
@@ -158,15 +159,36 @@ Sidecar::Impl::Impl(async::Loop& loop_, SidecarOptions options)
       events(clients, idle_tracker, ledger.get(), activity, changes, stats, review, session_secrets),
       session_services{loop,        loop.clock(), gate,  registry.dispatcher(), *network,       events,
                        directories, journals,     turns, known_secrets,         workspace.path, workspace.environment},
-      sessions(session_services, workspace, events), profiles(directories.config + "/profiles.json"),
+      spares(session_services, [this] { return sessions.is_busy(); }), sessions(session_services, workspace, events),
+      profiles(directories.config + "/profiles.json"),
       code_checks(loop, directories, workspace.path, workspace.environment),
-      session_checks(code_checks, sessions, profiles),
-      services{
-          loop,          workspace, agent_limits,  outlives_clients, sessions,        journals,      crash_recovery,
-          idle_tracker,  gate,      elicitations,  registry,         trusted_servers, installs,      activity,
-          changes,       stats,     review,        secrets,          known_secrets,   secret_record, session_secrets,
-          server_tokens, profiles,  session_checks} {
+      session_checks(code_checks, sessions, profiles), services{loop,
+                                                                workspace,
+                                                                agent_limits,
+                                                                outlives_clients,
+                                                                sessions,
+                                                                journals,
+                                                                crash_recovery,
+                                                                idle_tracker,
+                                                                gate,
+                                                                elicitations,
+                                                                registry,
+                                                                trusted_servers,
+                                                                installs,
+                                                                activity,
+                                                                changes,
+                                                                stats,
+                                                                review,
+                                                                secrets,
+                                                                known_secrets,
+                                                                secret_record,
+                                                                session_secrets,
+                                                                server_tokens,
+                                                                profiles,
+                                                                session_checks,
+                                                                spares} {
     workspace.profile = profiles.default_profile();
+    session_services.spares = &spares;
     session_services.request_secret = std::bind_front(&Impl::secret_for_session, this);
     session_services.server_token = std::bind_front(&ServerTokens::take, &server_tokens);
     if (options.trace_file) {
@@ -273,6 +295,7 @@ Task<void> Sidecar::Impl::close() {
     co_await crash_recovery.close();
     co_await warming.join();
     co_await sessions.close_all();
+    co_await spares.close();
     co_await changes.close();
     co_await journals.close();
     co_await elicitations.close();

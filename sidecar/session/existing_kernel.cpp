@@ -61,7 +61,7 @@ Task<void> KernelInstance::connect() {
     latest.notices = {"the kernel already ran: cellgate does not isolate it, limits nothing in it, and does not ask "
                       "about its connections"};
     const Instant deadline = services.loop.clock().now() + connect_limit;
-    comm_tools = std::make_unique<CommTools>(services.loop, context.listener, services.workspace);
+    comm_tools = std::make_unique<CommTools>(services.loop, *context.listener, services.workspace);
     kernel = co_await jupyter::connect_kernel(services.loop, std::move(existing.connection), *comm_tools, deadline);
     latest.kernel.language = kernel->info().language;
     if (options.language && !jupyter::runs_language(latest.kernel.language, *options.language)) {
@@ -77,7 +77,7 @@ Task<void> KernelInstance::open_comm_channel() {
     if (kernel->info().language == "python") {
         problem.clear();
         channel = std::make_unique<tools::Channel>(context.services.loop, comm_tools->connections(),
-                                                   context.services.tools, context.caller);
+                                                   context.services.tools, *context.caller);
         serving.spawn(channel->run());
         try {
             co_await comm_tools->attach(*kernel);

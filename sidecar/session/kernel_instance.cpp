@@ -15,11 +15,12 @@
 #include "kernel_selection.hpp"
 #include "kernel_source.hpp"
 #include "notes.hpp"
-#include "session/process_usage.hpp"
 #include "session/session_limits.hpp"
+#include "session/spare_kernels.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
 #include <functional>
@@ -65,6 +66,13 @@ void require_own_network(const jupyter::KernelChoice& choice, sandbox::Isolation
     }
 }
 
+// Then files of it may run while the kernel starts, such as modules on PYTHONPATH.
+bool names_workspace(const Environment& environment, const std::string& workspace) {
+    return std::any_of(environment.begin(), environment.end(), [&workspace](const auto& variable) {
+        return variable.second.find(workspace) != std::string::npos;
+    });
+}
+
 // `placeholders`: the names of secrets, by what is put into the environment in their place.
 void put_placeholders(Environment& environment, std::map<std::string, std::string>& placeholders,
                       const protocol::Injection& injection) {
@@ -80,17 +88,31 @@ void put_placeholders(Environment& environment, std::map<std::string, std::strin
 } // namespace
 
 Task<std::unique_ptr<KernelInstance>> KernelInstance::start(KernelContext context) {
-    auto instance = std::make_unique<KernelInstance>(context);
     const KernelSource& source = source_of(context.options.kernel);
-    co_await on_failure((instance.get()->*source.start)(), instance->end(Duration::zero()));
+    std::unique_ptr<KernelInstance> instance = co_await source.start(context);
     context.latest.kernel.version = instance->kernel->info().language_version;
     context.latest.execution_count = 0;
     co_return std::move(instance);
 }
 
-Task<void> KernelInstance::start_process() {
-    SelectedKernel selected = co_await select_kernel(context.services, context.options);
-    jupyter::KernelChoice& choice = selected.choice;
+Task<std::unique_ptr<KernelInstance>> KernelInstance::start_process(KernelContext context) {
+    SelectedKernel selected = co_await select_kernel(context.services, context.options, !context.is_spare());
+    const jupyter::KernelChoice choice = selected.choice;
+    std::unique_ptr<KernelInstance> instance;
+    if (context.services.spares != nullptr && !context.is_spare() && !choice.from_workspace) {
+        instance = co_await context.services.spares->take(context, choice);
+    }
+    if (!instance) {
+        instance = std::make_unique<KernelInstance>(context);
+        instance->choose(choice);
+        co_await gate::reporting_failure(selected.outcome, on_failure(instance->launch(std::move(selected.choice)),
+                                                                      instance->end(Duration::zero())));
+        selected.outcome.succeeded();
+    }
+    co_return std::move(instance);
+}
+
+void KernelInstance::choose(const jupyter::KernelChoice& choice) {
     LatestKernel& latest = context.latest;
     latest.kernel.name = choice.name;
     latest.kernel.language = choice.language;
@@ -99,8 +121,7 @@ Task<void> KernelInstance::start_process() {
     }
     language = make_language_support(choice);
     latest.python = language->python();
-    co_await gate::reporting_failure(selected.outcome, launch(std::move(choice)));
-    selected.outcome.succeeded();
+    may_have_spare = !choice.from_workspace && language->may_be_spare();
 }
 
 Task<void> KernelInstance::launch(jupyter::KernelChoice choice) {
@@ -114,53 +135,94 @@ Task<void> KernelInstance::launch(jupyter::KernelChoice choice) {
         require_own_network(choice, context.options.isolation);
         first_port = sandbox::first_kernel_port;
     }
-    jupyter::ConnectionInfo connection = jupyter::create_connection(temp_dir.path, first_port);
-    const SessionOptions& options = context.options;
-    const LaunchPlace place{services.directories, services.workspace, options.cwd, temp_dir.path, connection.file};
-    KernelLaunch start = language->launch(place, make_environment(choice));
+    connection = jupyter::create_connection(temp_dir.path, first_port);
+    KernelLaunch start = plan(choice);
     connection.interrupt_by_signal = choice.interrupt_by_signal;
     connection.kernel_keeps_output = start.keeps_output;
-    connection.print_function = std::move(start.print_function);
+    connection.print_function = start.print_function;
     for (const BootstrapFile& file : start.files) {
         write_new_file(file.path, file.text);
     }
-    open_channels();
-    if (proxy) {
-        if (services.request_secret) {
-            inspection->secret_value = std::bind_front(services.request_secret, options.id);
-        }
-        serving.spawn(make_trusted_authority(given_environment(choice, options)));
+    if (!context.is_spare()) {
+        open_channels();
+    }
+    if (has_proxy()) {
+        serving.spawn(make_trusted_authority(given_environment(choice, context.options)));
     } else {
         authority_made_.set();
     }
-
-    services.gate.set_session_rules(options.id, rules_of_session(options));
-    profile = make_profile(choice);
-    profile.packages = std::move(start.packages);
-    profile.node_modules = start.node_modules;
-    if (choice.tcp_only) {
-        profile.kernel_sockets = connection.socket_prefix;
-    }
-    async::Command command;
-    command.argv = std::move(start.argv);
-    command.environment = std::move(start.environment);
-    command.cwd = options.cwd;
-    std::function<sandbox::Launch()> wrap = [this, &command] {
-        return context.launcher.wrap(std::move(command), profile);
-    };
-    sandbox::Launch launch = co_await services.loop.run_blocking(std::move(wrap));
+    sandbox::Launch launch = co_await wrap(choice, std::move(start), context.is_spare());
     co_await authority_made_.wait();
     if (authority_failure_) {
         std::rethrow_exception(authority_failure_);
     }
     group = std::move(launch.group);
     mounts = std::move(launch.mounts);
-    record_sandbox(launch);
+    record_sandbox(launch.layers, launch.notices);
     const Instant deadline = services.loop.clock().now() + start_limit;
     const jupyter::SignsOfLife signs{max_silence, [this](int pid) { return progress_of(pid); }};
-    kernel = co_await jupyter::start_kernel(services.loop, std::move(launch.command), connection, context.listener,
-                                            deadline, &signs);
+    kernel = co_await jupyter::start_kernel(services.loop, std::move(launch.command), connection, *listener, deadline,
+                                            &signs);
     co_await introduce();
+}
+
+KernelLaunch KernelInstance::plan(const jupyter::KernelChoice& choice) {
+    const SessionOptions& options = context.options;
+    SessionServices& services = context.services;
+    services.gate.set_session_rules(options.id, rules_of_session(options));
+    const LaunchPlace place{services.directories, services.workspace, options.cwd, temp_dir.path, connection.file};
+    KernelLaunch start = language->launch(place, make_environment(choice));
+    may_have_spare =
+        may_have_spare && inspection->placeholders.empty() && !names_workspace(start.environment, services.workspace);
+    profile = make_profile(choice);
+    profile.packages = start.packages;
+    profile.node_modules = start.node_modules;
+    if (choice.tcp_only) {
+        profile.kernel_sockets = connection.socket_prefix;
+    }
+    return start;
+}
+
+Task<sandbox::Launch> KernelInstance::wrap(const jupyter::KernelChoice& choice, KernelLaunch start, bool compares) {
+    async::Command command;
+    command.argv = std::move(start.argv);
+    command.environment = std::move(start.environment);
+    command.cwd = context.options.cwd;
+    std::function<sandbox::Launch()> wrap = [this, &command, &choice, compares] {
+        if (!compares) {
+            return context.launcher.wrap(std::move(command), profile);
+        }
+        state = state_of_start(choice, command, profile);
+        sandbox::Launch launch = context.launcher.wrap(std::move(command), profile);
+        state.sandbox = sandbox::fingerprint_of(launch);
+        return launch;
+    };
+    co_return co_await context.services.loop.run_blocking(std::move(wrap));
+}
+
+Task<std::optional<std::string>> KernelInstance::difference_to(const KernelInstance& spare,
+                                                               jupyter::KernelChoice choice) {
+    choose(choice);
+    temp_dir.path = spare.temp_dir.path;
+    connection = spare.connection;
+    KernelLaunch start = plan(choice);
+    sandbox::Launch launch = co_await wrap(choice, std::move(start), true);
+    mounts = std::move(launch.mounts);
+    record_sandbox(launch.layers, launch.notices);
+    co_return difference_of(spare.state, state);
+}
+
+Task<void> KernelInstance::adopt(KernelInstance& spare) {
+    temp_dir = std::move(spare.temp_dir);
+    spare.temp_dir = {};
+    listener = std::exchange(spare.listener, std::make_unique<SessionListener>());
+    listener->session = context.listener;
+    *inspection = *spare.inspection;
+    group = std::move(spare.group);
+    language = std::move(spare.language);
+    kernel = std::move(spare.kernel);
+    open_channels();
+    co_return;
 }
 
 Task<void> KernelInstance::introduce() {
@@ -213,9 +275,12 @@ Task<void> KernelInstance::make_trusted_authority(Environment given) {
 void KernelInstance::open_channels() {
     channel = std::make_unique<tools::Channel>(context.services.loop,
                                                tools::listen_on_socket(context.services.loop, path_of(channel_socket)),
-                                               context.services.tools, context.caller);
+                                               context.services.tools, *context.caller);
     serving.spawn(channel->run());
-    if (sandbox::traits_of(context.options.isolation).own_network) {
+    if (has_proxy()) {
+        if (context.services.request_secret) {
+            inspection->secret_value = std::bind_front(context.services.request_secret, context.options.id);
+        }
         proxy = make_proxy();
         serving.spawn(proxy->run());
     }
@@ -229,10 +294,10 @@ std::unique_ptr<egress::Proxy> KernelInstance::make_proxy() {
     made.asker = [this](const egress::ConnectionSource& source) {
         has_connected_ = true;
         std::optional<std::int64_t> line;
-        if (const std::shared_ptr<Execution>& running = context.executions.running()) {
+        if (const std::shared_ptr<Execution>& running = context.executions->running()) {
             line = attribution.line_of(source, running->id);
         }
-        const tools::CallContext call = context.caller.current_call(line, {});
+        const tools::CallContext call = context.caller->current_call(line, {});
         gate::Connection connection;
         connection.program = egress::shown_program(source, "the kernel");
         gate::Request request;
@@ -244,13 +309,13 @@ std::unique_ptr<egress::Proxy> KernelInstance::make_proxy() {
         return request;
     };
     made.on_refused = [this](const Endpoint& endpoint, const gate::Decision& decision) {
-        const std::shared_ptr<Execution>& running = context.executions.running();
+        const std::shared_ptr<Execution>& running = context.executions->running();
         if (running && decision.by != protocol::ResolvedBy::user && decision.by != protocol::ResolvedBy::cancelled) {
             add_note(running->notes, note_of_refusal(endpoint, decision, context.options.settings.get()));
         }
     };
     made.on_distrusted = [this](const Endpoint& endpoint) {
-        if (const std::shared_ptr<Execution>& running = context.executions.running()) {
+        if (const std::shared_ptr<Execution>& running = context.executions->running()) {
             add_note(running->notes, note_of_distrust(endpoint));
         }
     };
@@ -265,7 +330,7 @@ sandbox::Profile KernelInstance::make_profile(const jupyter::KernelChoice& choic
     made.session_dir = temp_dir.path;
     made.read_only = jupyter::folders_of(choice);
     made.limits = limits_of_sandbox(context.options.limits);
-    if (proxy) {
+    if (has_proxy()) {
         made.proxy = path_of(proxy_socket);
         made.allowed_hosts = egress::allowed_hosts(context.services.gate, {context.options.id, std::nullopt});
     }
@@ -277,7 +342,7 @@ sandbox::Profile KernelInstance::make_profile(const jupyter::KernelChoice& choic
 Environment KernelInstance::make_environment(const jupyter::KernelChoice& choice) {
     Environment environment = given_environment(choice, context.options);
     environment["CELLGATE_CHANNEL"] = path_of(channel_socket);
-    if (sandbox::traits_of(context.options.isolation).own_network) {
+    if (has_proxy()) {
         const std::vector<protocol::Rule> rules = context.services.gate.request_rules(context.options.id);
         for (const auto& [name, value] : egress::trust_variables(temp_dir.path, !rules.empty())) {
             environment[name] = value;
@@ -291,13 +356,23 @@ Environment KernelInstance::make_environment(const jupyter::KernelChoice& choice
     return environment;
 }
 
-void KernelInstance::record_sandbox(const sandbox::Launch& launch) {
-    context.latest.layers = launch.layers;
+void KernelInstance::record_sandbox(const std::vector<std::string>& layers,
+                                    const std::vector<std::string>& sandbox_notices) {
+    context.latest.layers = layers;
     context.latest.notices.clear();
-    for (const std::string& notice : launch.notices) {
+    for (const std::string& notice : sandbox_notices) {
         context.latest.notices.push_back(escape_unprintable(notice));
         log_info("session {}: {}", context.options.id, context.latest.notices.back());
     }
+}
+
+KernelProcesses KernelInstance::processes() const {
+    KernelProcesses processes;
+    processes.supervisor = kernel->pid();
+    if (group) {
+        processes.group_folders = group->folders();
+    }
+    return processes;
 }
 
 void KernelInstance::interrupt() {

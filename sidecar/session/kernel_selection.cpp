@@ -92,7 +92,7 @@ Task<gate::OutcomeReport> allow_workspace_kernel(SessionServices& services, cons
 
 } // namespace
 
-Task<SelectedKernel> select_kernel(SessionServices& services, const SessionOptions& options) {
+Task<SelectedKernel> select_kernel(SessionServices& services, const SessionOptions& options, bool may_ask) {
     jupyter::KernelRequest request;
     request.name = options.kernel.name;
     request.interpreter = options.kernel.interpreter;
@@ -106,6 +106,9 @@ Task<SelectedKernel> select_kernel(SessionServices& services, const SessionOptio
         choice = co_await jupyter::find_kernel(services.loop, request);
         if (!choice.from_workspace) {
             break;
+        }
+        if (!may_ask) {
+            throw Error(ErrorCode::denied, fmt::format("the workspace decides on the kernel {}", choice.name));
         }
         std::function<std::string()> identify = [&services, &options, &choice] {
             return identity_of(choice, options, services.workspace);

@@ -12,8 +12,8 @@ struct SelectedKernel {
     gate::OutcomeReport outcome; // of its start, if that was asked about
 };
 
-// Throws Error{kernel_not_found}, and Error{denied} if a workspace's kernel is not allowed. The arguments must outlive
-// the task.
-Task<SelectedKernel> select_kernel(SessionServices& services, const SessionOptions& options);
+// Throws Error{kernel_not_found}, and Error{denied} if a workspace's kernel is not allowed, or may not be asked about.
+// The arguments must outlive the task.
+Task<SelectedKernel> select_kernel(SessionServices& services, const SessionOptions& options, bool may_ask);
 
 } // namespace cellgate::session

@@ -5,17 +5,18 @@
 #include "base/task.hpp"
 #include "protocol/messages/sessions.hpp"
 
+#include <memory>
 #include <string_view>
 
 namespace cellgate::session {
 
+struct KernelContext;
 struct KernelInstance;
 
 struct KernelSource {
     bool (*gives)(const protocol::KernelChoice& choice);
-    // Sets `kernel` and `language` of the instance, what belongs to them, and what the session reports of it. After an
-    // error the instance is ended.
-    Task<void> (KernelInstance::*start)();
+    // Sets `kernel` and `language` of the instance, what belongs to them, and what the session reports of it.
+    Task<std::unique_ptr<KernelInstance>> (*start)(KernelContext context);
     // Why a kernel that runs is not restarted; empty: it can be.
     std::string_view no_restart;
     // Whether its files are the workspace's, so that what it changes in them can be kept.

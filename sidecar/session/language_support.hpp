@@ -99,6 +99,8 @@ class LanguageSupport {
     // The note for code that installs packages, which are lost with the session. `holds_installs`: whether cellgate's
     // own installs reach this kernel's sandbox.
     virtual std::optional<protocol::Note> install_note(const std::string& code, bool holds_installs) const = 0;
+    // Whether one may be kept ready: it takes long to start, and little memory while it waits.
+    virtual bool may_be_spare() const { return false; }
     // Whether an interrupt can leave the kernel deaf for good.
     virtual bool may_hang_when_interrupted() const { return false; }
 

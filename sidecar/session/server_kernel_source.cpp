@@ -48,12 +48,13 @@ Task<void> KernelInstance::start_on_server() {
                                   "ask about its connections, and sees none of its files",
                                   host)};
     const Instant deadline = services.loop.clock().now() + server_start_limit;
+    comm_tools = std::make_unique<CommTools>(services.loop, *context.listener, services.workspace);
     jupyter::TokenSource tokens = [&services, &options, &server](std::optional<std::string> refusal) {
         return services.server_token(options.id, server, std::move(refusal));
     };
     jupyter::ServerUse<std::unique_ptr<jupyter::Kernel>> start = [&](jupyter::ServerAddress address) {
-        return jupyter::start_server_kernel(services.loop, std::move(address), server.name.value_or(""),
-                                            context.listener, deadline);
+        return jupyter::start_server_kernel(services.loop, std::move(address), server.name.value_or(""), *comm_tools,
+                                            deadline);
     };
     kernel =
         co_await jupyter::use_server<std::unique_ptr<jupyter::Kernel>>(server.url, std::move(tokens), std::move(start));
@@ -67,6 +68,7 @@ Task<void> KernelInstance::start_on_server() {
     jupyter::KernelChoice unstarted;
     unstarted.language = latest.kernel.language;
     language = std::make_unique<PlainSupport>(std::move(unstarted));
+    co_await open_comm_channel();
 }
 
 } // namespace cellgate::session

@@ -120,16 +120,7 @@ std::optional<KernelProcesses> Session::kernel_processes() const {
     if (!instance_ || instance_->lost || instance_->kernel->has_exited()) {
         return std::nullopt;
     }
-    const std::optional<int> supervisor = instance_->kernel->pid();
-    if (!supervisor) {
-        return std::nullopt;
-    }
-    KernelProcesses processes;
-    processes.supervisor = *supervisor;
-    if (instance_->group) {
-        processes.group_folders = instance_->group->folders();
-    }
-    return processes;
+    return instance_->processes();
 }
 
 void Session::require_open() const {

@@ -7,6 +7,7 @@
 #include "sandbox/explain.hpp"
 #include "session/session.hpp"
 #include "session/session_limits.hpp"
+#include "session/spare_kernels.hpp"
 
 #include <fmt/format.h>
 
@@ -30,11 +31,14 @@ Task<void> Session::start() {
 }
 
 Task<void> Session::start_kernel() {
-    KernelContext context{services_, options_, *launcher_, queue_, *this, *this, latest_};
+    KernelContext context{services_, options_, *launcher_, &queue_, this, this, latest_};
     instance_ = co_await KernelInstance::start(context);
     limits_->restart(instance_->group.get());
     borrowing_agent_.reset();
     services_.observer.on_kernel_started(options_.id);
+    if (services_.spares != nullptr) {
+        services_.spares->kernel_started(options_, *instance_);
+    }
 }
 
 void Session::mark_kernel_lost(const std::string& reason) {

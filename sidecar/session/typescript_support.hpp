@@ -24,6 +24,7 @@ class TypescriptSupport final : public PlainSupport {
     Task<ExportAnswer> export_variable(const KernelAccess& kernel, std::string name) const override;
     Task<ImportAnswer> import_variable(const KernelAccess& kernel, std::string name, RawJson value) const override;
     // While code waits for a promise, Deno takes an interrupt and then answers nothing more.
+    bool may_be_spare() const override { return true; }
     bool may_hang_when_interrupted() const override { return true; }
 
   private:

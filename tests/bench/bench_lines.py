@@ -72,12 +72,14 @@ PEERS = {
     "srt": "srt",
     "git": "git status on the same tree",
     "unsandboxed": "the same without a sandbox",
+    "shipped": "the same without a spare kernel",
 }
 SHIPPED = "round trip of 1, as shipped"
 LINES = [
     Line("cold stock", "cold session, stock kernel", "stock", "floor", 1.05),
     Line("cold", "cold session, as shipped", "shipped", "jupyter", 0.4),
     Line("cold", "cold session, as shipped", "shipped", "server", 0.65),
+    Line("cold", "session with a spare kernel", "spare", "shipped", 0.06),
     Line("cold deno", "first cell of TypeScript", "shipped", "jupyter", 1.05),
     Line("ready", "kernel ready, in the sandbox", "sandboxed", "unsandboxed", 1.05),
     Line("execute", "round trip of 1, stock kernel", "stock", "floor", 1.1),

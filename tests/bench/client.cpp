@@ -5,6 +5,7 @@
 //     idle                         a sample is the memory of a cellgate that was just initialised, in bytes
 //     relay                        a sample is by how much `connect` is slower than `serve --stdio`, for one message
 //     cold KERNEL                  a sample is a new session and the result of 1+1
+//     spare                        the same once a kernel is ready for it (initializationOptions.spareKernel)
 //     ready SANDBOX                a sample is a new session, until its kernel is ready; SANDBOX is true or false
 //     execute KERNEL CODE          a sample is one round trip, with storeHistory
 //     cell FILE                    the cell's own samples: it prints N of them, one in a line; it has the wrappers of
@@ -24,6 +25,7 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <sstream>
@@ -281,9 +283,9 @@ void serve_tool_cell(Cellgate& cellgate, const std::string& code) {
     serve_cell(cellgate, code, R"({"effect":"allow","kind":"tool","server":"everything","tool":"echo"})");
 }
 
-// What it takes to `make` a session; it is closed again outside of that time.
+// What it takes to `make` a session; it is closed again outside of that time, and what that leaves to do is awaited.
 template <class Make>
-void serve_sessions(Cellgate& cellgate, const Make& make) {
+void serve_sessions(Cellgate& cellgate, const Make& make, const std::function<void()>& await_rest = [] {}) {
     int sessions = 0;
     serve([&] {
         const std::string id = "s" + std::to_string(++sessions);
@@ -291,8 +293,35 @@ void serve_sessions(Cellgate& cellgate, const Make& make) {
         make(id);
         const double seconds = now() - start;
         cellgate.request("session/close", R"({"sessionId":")" + id + "\"}");
+        await_rest();
         return seconds;
     });
+}
+
+void serve_starts(const std::string& program, const std::string& root) {
+    serve([&] {
+        const double start = now();
+        const Cellgate cellgate(program, root);
+        return now() - start;
+    });
+}
+
+// A new session and the result of 1+1, with the kernel that is kept ready for it.
+void serve_with_spare(const std::string& program, const std::string& root) {
+    ::setenv("BENCH_OPTIONS", R"({"spareKernel":true})", 1);
+    Cellgate cellgate(program, root);
+    const auto make = [&](const std::string& id) {
+        cellgate.create_session(id, "default");
+        cellgate.execute(id, "1+1");
+    };
+    const auto await_spare = [&] {
+        while (cellgate.request("stats", "{}").find("\"spareKernel\"") == std::string_view::npos) {
+            ::usleep(20'000);
+        }
+    };
+    make("first");
+    await_spare();
+    serve_sessions(cellgate, make, await_spare);
 }
 
 double round_trip(Cellgate& cellgate) {
@@ -309,11 +338,11 @@ int main(int argc, char** argv) {
         return arguments.size() == 3 + more && arguments[2] == name;
     };
     if (is("start", 0)) {
-        serve([&] {
-            const double start = now();
-            const Cellgate cellgate(arguments[0], arguments[1]);
-            return now() - start;
-        });
+        serve_starts(arguments[0], arguments[1]);
+        return 0;
+    }
+    if (is("spare", 0)) {
+        serve_with_spare(arguments[0], arguments[1]);
         return 0;
     }
     if (arguments.size() < 3) {

@@ -92,7 +92,10 @@ function start(extension: vscode.ExtensionContext, log: vscode.LogOutputChannel)
                     processId: null,
                     rootUri: root.toString(),
                     capabilities: { approvals: true, elicitation: true, input: true, images: "file" },
-                    initializationOptions: { lingerSeconds: settings().get("lingerSeconds", 600) },
+                    initializationOptions: {
+                        lingerSeconds: settings().get("lingerSeconds", 600),
+                        spareKernel: settings().get("spareKernel", true),
+                    },
                 },
                 incoming,
                 log,

@@ -59,6 +59,13 @@ M.settings = {
     doc = "How long kernels, and what waits for your answer, outlive Neovim. `:Cellgate stop` ends them at once.",
   },
   {
+    name = "spare_kernel",
+    type = "boolean",
+    default = true,
+    doc = "Keep a kernel ready for the next session or restart, which then need no time to start. It takes the memory of one more"
+      .. " kernel, and ends when the machine's memory is short or nothing uses it for half an hour.",
+  },
+  {
     name = "mcp_servers",
     type = "table",
     default = {},

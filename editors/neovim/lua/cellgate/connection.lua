@@ -146,6 +146,7 @@ function Connection:start()
     capabilities = { approvals = true, input = true, elicitation = true, images = "file" },
     initializationOptions = {
       lingerSeconds = config.values.linger_seconds,
+      spareKernel = config.values.spare_kernel,
       mcpServers = next(config.values.mcp_servers) and config.values.mcp_servers or vim.empty_dict(),
     },
   }, function(failure, result)

@@ -136,6 +136,7 @@
 ---@field lingerSeconds? Seconds
 ---@field mcpServers? table<string, McpServerConfig>
 ---@field outputLimitBytes? Bytes
+---@field spareKernel? boolean
 
 --- Who answers, in which version, and what the client may do.
 ---@class InitializeResult
@@ -1094,6 +1095,13 @@
 ---@field approvals Latencies Their seconds: how long they waited for the answer.
 ---@field pendingApprovals integer
 ---@field sessions SessionStats[]
+---@field spareKernel? SpareKernelStats Absent while none is ready.
+
+--- Figures of the kernel that is kept ready for the next session.
+---@class SpareKernelStats
+---@field processes integer
+---@field processorSeconds Seconds
+---@field memoryBytes Bytes As that of a session.
 
 --- How many are in each state now, and how many have ended.
 ---@class ExecutionCounts

@@ -230,6 +230,10 @@ export interface InitializationOptions {
      * How much of an execution's output is kept: beyond it, its first and its latest half of that. For executions from now on. Default 1 GiB.
      */
     outputLimitBytes?: Bytes;
+    /**
+     * Whether a kernel is kept ready for the next session, or restart, that is as the one before: it takes the memory of one more kernel. The latest client that says so decides. Default false.
+     */
+    spareKernel?: boolean;
 }
 /**
  * Who answers, in which version, and what the client may do.
@@ -2043,6 +2047,21 @@ export interface StatsResult {
     approvals: Latencies;
     pendingApprovals: number;
     sessions: SessionStats[];
+    /**
+     * Absent while none is ready.
+     */
+    spareKernel?: SpareKernelStats;
+}
+/**
+ * Figures of the kernel that is kept ready for the next session.
+ */
+export interface SpareKernelStats {
+    processes: number;
+    processorSeconds: Seconds;
+    /**
+     * As that of a session.
+     */
+    memoryBytes: Bytes;
 }
 /**
  * How many are in each state now, and how many have ended.

@@ -25,4 +25,8 @@ struct Launch {
     std::unique_ptr<ControlGroup> group;
 };
 
+// Another one for each launch that would differ in what it starts, shows, hides, protects or says: the command and what
+// its files hold. Only the control group is not in it. Blocks.
+std::string fingerprint_of(const Launch& launch);
+
 } // namespace cellgate::sandbox

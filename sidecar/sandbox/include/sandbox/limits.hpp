@@ -22,6 +22,7 @@ struct Limits {
     std::optional<std::uint64_t> disk_bytes;    // in each of /tmp, /dev/shm and the private home
     std::optional<double> cpu_cores;            // how many processors all processes together may keep busy
 
+    bool operator==(const Limits&) const = default;
     bool any() const {
         return memory_bytes || process_count || cpu_seconds || open_files || file_bytes || disk_bytes || cpu_cores;
     }

@@ -24,6 +24,8 @@
 
 namespace cellgate::session {
 
+class SpareKernels;
+
 // Receives the events of all sessions, in order. Implemented by the service; must outlive the sessions.
 struct SessionObserver {
     virtual ~SessionObserver() = default;
@@ -67,6 +69,8 @@ struct SessionServices {
     std::function<Task<std::string>(std::optional<std::string> session_id, protocol::KernelServer server,
                                     std::optional<std::string> refusal)>
         server_token = {};
+    SpareKernels* spares = nullptr;        // none are kept
+    std::string meminfo = "/proc/meminfo"; // what is left of the machine's memory
 };
 
 struct SessionOptions {

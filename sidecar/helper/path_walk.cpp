@@ -56,10 +56,6 @@ OpenNode open_in(const OpenNode& folder, const std::string& name, int flags) {
     return hold(UniqueFd(::openat(folder.descriptor.get(), name.c_str(), O_PATH | O_CLOEXEC | flags)));
 }
 
-OpenNode root() {
-    return hold(UniqueFd(::open("/", O_PATH | O_CLOEXEC)));
-}
-
 // Takes the first component off, with the slashes around it.
 std::string take_component(std::string& path) {
     const std::size_t begin = std::min(path.find_first_not_of('/'), path.size());
@@ -88,6 +84,10 @@ std::string path_of(const Place& place) {
         return path;
     }
     return (path == "/" ? "" : path) + "/" + place.name.substr(0, place.name.find('/'));
+}
+
+OpenNode PathWalk::root() const {
+    return hold(caller_.root());
 }
 
 OpenNode PathWalk::start(int descriptor) const {

@@ -1,7 +1,7 @@
 #pragma once
 // `PathWalk` resolves a path of a caller as the caller's own system call would: from its working folder, its
-// descriptors, and its root, which is ours too. It resolves one component at a time, for two reasons: "self" in /proc
-// has to be the caller and not this process, and nothing of this process may be reached with our own rights.
+// descriptors, and its root. It resolves one component at a time, for two reasons: "self" in /proc has to be the caller
+// and not this process, and nothing of this process may be reached with our own rights.
 
 #include "caller.hpp"
 #include "descriptor.hpp"
@@ -42,6 +42,7 @@ class PathWalk {
     bool went_through_proc() const { return through_proc_; }
 
   private:
+    OpenNode root() const;
     void enter(OpenNode& folder, std::string path);
     std::string link_text(const OpenNode& folder, const std::string& name, const OpenNode& link) const;
     void count_link();

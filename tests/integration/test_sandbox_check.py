@@ -3,10 +3,12 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import unittest
 
+from attempts_table import table, written_table
 from cellgate_client import CELLGATE, REPOSITORY
 from processes import wait_until
 from workspaces import TestWorkspace
@@ -104,6 +106,20 @@ class SandboxCheck(unittest.TestCase):
         text = self.run_trial("--sandbox", "landlock")
         self.assertRegex(text, r"(?m)^none +ipc-shared-memory +lacks ")
         self.assertRegex(text, rf"\d+ held, 0 escaped, {len(LACKING)} lacking, 0 unclear")
+
+    @unittest.skipIf(shutil.which("runsc") is None, "gVisor is not installed (apt install runsc)")
+    def test_gvisor_holds_everything_too_and_the_docs_say_what_each_launcher_holds(self):
+        report = self.run_trial("--sandbox", "gvisor", "--json")
+        self.assertTrue(report["held"])
+        attempts = self.attempts(report)
+        self.assertEqual(attempts.keys(), self.attempts().keys())
+        for name, attempt in attempts.items():
+            if not name.startswith("res-"):
+                self.assertEqual(attempt["inSandbox"]["outcome"], "held", attempt)
+                self.assertIn(attempt["layer"], report["layers"])
+        weaker = self.run_trial("--sandbox", "landlock", "--json")
+        self.assertEqual(written_table(), table({"bwrap": self.report, "gvisor": report, "landlock": weaker}),
+                         "write docs/escape-attempts.md again by attempts_table.py")
 
     def test_the_table_has_a_line_for_each_and_says_how_many_were_held(self):
         text = self.run_trial()

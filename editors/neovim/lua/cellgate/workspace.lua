@@ -87,8 +87,8 @@ end
 ---@return table? params of session/create
 function M.session(language)
   local kernel = config.values.kernels[language]
-  local settings = config.values.sandbox_config
-  if language == "python" and not kernel and not settings then
+  local settings, launcher = config.values.sandbox_config, config.values.sandbox_launcher
+  if language == "python" and not kernel and not settings and not launcher then
     return nil
   end
   local id = language == "python" and "default" or (language:gsub("[^%w_.-]", "_"):gsub("^[.-]", "_"):sub(1, 64))
@@ -97,7 +97,7 @@ function M.session(language)
       sessionId = id,
       language = language,
       kernel = kernel and (kernel:find("/") and { interpreter = kernel } or { name = kernel }) or nil,
-      sandbox = settings and { configFile = settings } or nil,
+      sandbox = (settings or launcher) and { configFile = settings, launcher = launcher } or nil,
     }
 end
 

@@ -25,7 +25,8 @@ struct Place {
 
 class PathWalk {
   public:
-    explicit PathWalk(const Caller& caller) : caller_(caller) {}
+    // One at a time: from now on, path_of() is by this caller's root.
+    explicit PathWalk(const Caller& caller);
 
     // All throw CallError: what the lookup fails with, and EACCES for what is this process's own.
 
@@ -55,7 +56,8 @@ class PathWalk {
 // Whether a link in a folder is one of /proc's whose target may have no path, such as a process's descriptors.
 bool leads_beyond_paths(const OpenNode& folder, const OpenNode& link);
 
-// The path by which the system knows a held file now. Empty when it has none, or one that is too long.
+// The path by which the system knows a held file now, from the root of the present caller. Empty when it has none, or
+// one that is too long.
 std::string path_of(const OpenNode& held);
 // The path that the place is known by.
 std::string path_of(const Place& place);

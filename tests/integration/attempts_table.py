@@ -16,10 +16,12 @@ LAUNCHERS = ("bwrap", "gvisor", "landlock")
 MARK = "<!-- the table, by tests/integration/attempts_table.py -->\n"
 
 
-def verdict(attempt):
+def verdict(launcher, attempt):
     """A limit that this machine does not have holds elsewhere, by the same layer."""
     outcome = attempt["inSandbox"]["outcome"]
-    return attempt["layer"] if outcome in ("held", "notTried") else "lacks it" if outcome == "lacking" else outcome
+    if outcome == "lacking":
+        return "gVisor's own" if launcher == "gvisor" else "lacks it"
+    return attempt["layer"] if outcome in ("held", "notTried") else outcome
 
 
 def table(reports):
@@ -27,7 +29,7 @@ def table(reports):
     attempts = {launcher: {each["id"]: each for each in report["attempts"]} for launcher, report in reports.items()}
     lines = ["| attempt | it tries to | " + " | ".join(LAUNCHERS) + " |", "|---" * (2 + len(LAUNCHERS)) + "|"]
     for name in sorted(attempts["bwrap"]):
-        verdicts = " | ".join(verdict(attempts[launcher][name]) for launcher in LAUNCHERS)
+        verdicts = " | ".join(verdict(launcher, attempts[launcher][name]) for launcher in LAUNCHERS)
         lines.append(f"| `{name}` | {attempts['bwrap'][name]['title']} | {verdicts} |")
     return "\n".join(lines) + "\n"
 

@@ -20,8 +20,12 @@ IN_PLACE_OF = {
     "landlock": {"mount-namespace": "landlock", "pid-namespace": "landlock", "network-namespace": "no-network",
                  "network-proxy": "no-network", "no-nested-namespaces": "seccomp", "no-capabilities": "capabilities",
                  "ipc-namespace": ""},
-    "gvisor": {"seccomp": "gvisor", "no-nested-namespaces": "gvisor", "pid-namespace": "gvisor"},
+    "gvisor": {"seccomp": "gvisor", "no-nested-namespaces": "gvisor", "pid-namespace": "gvisor",
+               "memory-limit": "memory-cgroup"},
 }
+# These work on gVisor's own kernel, and reach nothing of the machine.
+OWN_OF_GVISOR = {"fs-disk-raw", "fs-proc-write", "fs-write-root", "net-interfaces", "net-netlink", "ns-user", "priv-bpf",
+                 "priv-nnp", "priv-x32"}
 
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -33,6 +37,8 @@ def attempt(name, layer, title, control=True, limits=None, left=None, ends=False
         layers = {launcher: instead.get(layer, layer) for launcher, instead in IN_PLACE_OF.items()}
         if seen_without:
             layers["landlock"] = ""
+        if name in OWN_OF_GVISOR:
+            layers["gvisor"] = ""
         attempts[name] = {"layer": layer, "layerOf": layers, "title": title,
                           "control": control, "limits": limits or {}, "left": left, "ends": ends, "function": function}
         return function

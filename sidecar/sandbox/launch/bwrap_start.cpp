@@ -50,6 +50,13 @@ Probed probed(const std::string& bwrap) {
     return found->second;
 }
 
+UniqueFd filter_of(Rights rights) {
+    if (rights == Rights::of_runtime) {
+        return runtime_system_call_filter();
+    }
+    return system_call_filter(rights == Rights::network ? Network::host : Network::none);
+}
+
 std::vector<std::string> layers_of(const Bwrap& bwrap, Rights rights) {
     std::vector<std::string> layers = bwrap.found.layers;
     layers.insert(layers.end(), {"private-home", "clean-environment"});
@@ -83,10 +90,8 @@ Launch launch_in(const Bwrap& bwrap, const MountPlan& plan, async::Command comma
     // hears nothing.
     options.emplace_back("--as-pid-1");
     options.insert(options.end(), mounts.arguments.begin(), mounts.arguments.end());
-    if (rights != Rights::of_runtime) {
-        mounts.files.push_back(system_call_filter(rights == Rights::network ? Network::host : Network::none));
-        options.insert(options.end(), {"--seccomp", std::to_string(first + static_cast<int>(mounts.files.size()))});
-    }
+    mounts.files.push_back(filter_of(rights));
+    options.insert(options.end(), {"--seccomp", std::to_string(first + static_cast<int>(mounts.files.size()))});
     // It has no name in there: a copy of it would take bwrap half a millisecond.
     mounts.files.push_back(open_helper());
     const std::string helper = std::to_string(first + static_cast<int>(mounts.files.size()));

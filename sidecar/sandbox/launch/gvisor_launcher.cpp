@@ -23,6 +23,8 @@ constexpr std::string_view gvisor_limitations[] = {
     "slower: a kernel takes two seconds to start, and each look at a file several times as long",
     "more memory: about 100 MiB for gVisor's own kernel",
     "no graphics cards",
+    "a limit of memory needs a control group, and ends the kernel; without one, memory has no limit",
+    "code may change what is gVisor's own: its devices, its kernel's settings, namespaces in it",
     "what code sees of the machine is gVisor's: another version of Linux, and root as its user's name",
 };
 

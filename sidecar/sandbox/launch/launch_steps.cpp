@@ -114,7 +114,14 @@ ResourceLimits apply_limits_of_runtime(const Limits& limits) {
     ResourceLimits hold;
     hold.group = ControlGroup::make(find_group_places(), of_group, problem);
     require_enforceable(others, hold.group.get(), problem);
-    hold.of_each = limits_of_each(limits, hold.group.get());
+    if (limits.memory_bytes && !(hold.group && hold.group->holds().memory_bytes)) {
+        throw Error(ErrorCode::sandbox_unavailable,
+                    fmt::format("a limit of memory was asked for, and gVisor's is counted by a control group only: {}",
+                                problem),
+                    "See `cellgate doctor`, or leave out limits.memoryBytes.");
+    }
+    hold.of_each = limits;
+    hold.of_each.memory_bytes.reset();
     hold.of_each.process_count = limits.process_count.value_or(default_process_count);
     hold.counts_root = true;
     return hold;

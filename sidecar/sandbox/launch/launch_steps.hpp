@@ -46,8 +46,8 @@ struct ResourceLimits {
 
 // Throws Error{sandbox_unavailable} for a limit that would not hold.
 ResourceLimits apply_limits(const Limits& limits);
-// The same for a runtime that counts the sandbox's processes itself: its own threads, which a group would count too,
-// are more than these.
+// The same for a runtime that counts the sandbox's processes itself (its own threads, which a group would count too,
+// are more than these) and no memory.
 ResourceLimits apply_limits_of_runtime(const Limits& limits);
 // The layers, and the groups to be joined.
 void add_hold(Launch& launch, ResourceLimits hold);

@@ -71,6 +71,31 @@ TEST_CASE("in gVisor, too, what programs outside run or obey cannot be made wher
     CHECK(made_names(machine) == "");
 }
 
+TEST_CASE("no file gets a set-user-id bit in gVisor") {
+    if (!has_gvisor()) {
+        return;
+    }
+    Machine machine;
+    const std::string program = R"py(
+open("program", "w").close()
+try: os.chmod("program", 0o4755)
+except OSError: pass
+os.chmod("data.txt", 0o755)
+print("tried"))py";
+    const auto mode_of = [&](const char* name) {
+        return std::filesystem::status(machine.workspace / name).permissions();
+    };
+    const Ran free = machine.python(Isolation::none, program);
+    CHECK(free.out == "tried\n");
+    CHECK((mode_of("program") & std::filesystem::perms::set_uid) != std::filesystem::perms::none);
+    std::filesystem::remove(machine.workspace / "program");
+    const Ran held = machine.python(Isolation::gvisor, program);
+    CHECK_MESSAGE(held.out == "tried\n", held.error);
+    CHECK((mode_of("program") & std::filesystem::perms::set_uid) == std::filesystem::perms::none);
+    CHECK((mode_of("data.txt") & std::filesystem::perms::owner_exec) !=
+          std::filesystem::perms::none); // other modes work
+}
+
 TEST_CASE("honest code works in gVisor") {
     if (!has_gvisor()) {
         return;

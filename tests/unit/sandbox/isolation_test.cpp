@@ -14,7 +14,7 @@ TEST_CASE("what each launcher offers") {
     CHECK(gvisor.name == "gvisor");
     CHECK((gvisor.isolates && gvisor.mounts && gvisor.own_network && gvisor.installs && gvisor.agents));
     CHECK_FALSE(gvisor.weaker);
-    CHECK(gvisor.limitations.size() == 4);
+    CHECK(gvisor.limitations.size() == 6);
 
     const IsolationTraits& landlock = traits_of(Isolation::landlock);
     CHECK(landlock.name == "landlock");

@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -31,6 +32,7 @@ constexpr Duration attempt_timeout = 20s;
 constexpr Duration stop_grace = 2s;
 constexpr std::size_t max_output_bytes = std::size_t{64} << 10;
 constexpr std::size_t max_detail_bytes = 160;
+constexpr std::string_view no_layer = "none";
 constexpr std::string_view allowed_pattern = "*.allowed.invalid"; // by the proxy of the attempts
 
 // As escapes/main.py lists it, with its names for the limits.
@@ -53,7 +55,7 @@ struct AttemptLimits {
 struct Attempt {
     std::string id;
     std::string layer;
-    std::optional<std::string> weaker_layer; // without namespaces; none where nothing holds it then
+    std::map<std::string, std::string> layer_of; // of other launchers; empty: nothing holds it there
     std::string title;
     bool control = false;
     AttemptLimits limits;
@@ -63,7 +65,7 @@ struct Attempt {
     static void fields(Self& self, Visit& visit) {
         visit("id", self.id);
         visit("layer", self.layer);
-        visit("weakerLayer", self.weaker_layer);
+        visit("layerOf", self.layer_of);
         visit("title", self.title);
         visit("control", self.control);
         visit("limits", self.limits);
@@ -216,11 +218,11 @@ class SandboxChecker {
             if (options_.on_progress) {
                 options_.on_progress(attempt.id, report->checks.size() + 1, attempts.size());
             }
-            SandboxCheck check{attempt.id, attempt.title, layer_of(attempt), {}, {}};
+            SandboxCheck check{attempt.id, attempt.title, layer_here(attempt), {}, {}};
             if (traits_.isolates || attempt.control) {
                 check.inside = co_await check_once(attempt, options_.isolation, &report->layers);
             }
-            if (is_weaker() && !attempt.weaker_layer && check.inside.status == CheckStatus::escaped) {
+            if (check.layer == no_layer && check.inside.status == CheckStatus::escaped) {
                 check.inside.status = CheckStatus::lacking;
             }
             if (attempt.control) {
@@ -240,11 +242,11 @@ class SandboxChecker {
     }
 
   private:
-    bool is_weaker() const { return !traits_.limitations.empty(); }
-
     // By which it is held, if it is.
-    std::string layer_of(const Attempt& attempt) const {
-        return is_weaker() ? attempt.weaker_layer.value_or("none") : attempt.layer;
+    std::string layer_here(const Attempt& attempt) const {
+        const auto other = attempt.layer_of.find(std::string(traits_.name));
+        const std::string& layer = other == attempt.layer_of.end() ? attempt.layer : other->second;
+        return layer.empty() ? std::string(no_layer) : layer;
     }
 
     Task<Outcome> check_once(const Attempt& attempt, Isolation isolation, std::vector<std::string>* layers) {

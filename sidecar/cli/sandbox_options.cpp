@@ -39,9 +39,10 @@ sandbox::Isolation isolation_of(const std::string& launcher) {
 CLI::Option* add_sandbox_launcher(CLI::App& command, std::string& launcher) {
     const std::vector<std::string> names = sandbox::sandbox_names();
     return command
-        .add_option("--sandbox", launcher,
-                    "What the sandbox is made by: bwrap, the default, or landlock, which is weaker and needs no user "
-                    "namespaces; see `cellgate doctor`")
+        .add_option(
+            "--sandbox", launcher,
+            "What the sandbox is made by: bwrap, the default; gvisor, the same with a kernel of its own, slower; "
+            "or landlock, which is weaker and needs no user namespaces. See `cellgate doctor`")
         ->check(CLI::IsMember(names).description({}))
         ->type_name(fmt::format("{}", fmt::join(names, "|")));
 }

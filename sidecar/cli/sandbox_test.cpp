@@ -32,7 +32,7 @@ constexpr const char* explanation =
   ESCAPED     it got out
   works       without the sandbox it works, so the sandbox is what held it
   refused     without the sandbox it is refused as well (to other users than root, say): it shows less
-  lacks       it got out of the weaker sandbox (--sandbox landlock), whose list of limitations has this
+  lacks       it worked, as the limitations of that launcher say: of landlock, which is weaker; or on gVisor's own kernel
   -           not tried: without the sandbox it would do harm; or in it, as said below
 
 Nothing of yours is touched: each attempt has a workspace, a home and things to reach of its own, in $TMPDIR. It takes some

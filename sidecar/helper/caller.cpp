@@ -71,6 +71,14 @@ UniqueFd Caller::opened(int descriptor) const {
     return found;
 }
 
+UniqueFd Caller::root() const {
+    UniqueFd found(::open(("/proc/" + std::to_string(thread()) + "/root").c_str(), O_PATH | O_CLOEXEC));
+    if (found.get() < 0) {
+        throw CallError{errno};
+    }
+    return found;
+}
+
 pid_t Caller::process() const {
     const auto number = status_number(thread(), "Tgid", 10);
     if (!number) {

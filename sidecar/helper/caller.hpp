@@ -33,6 +33,8 @@ class Caller {
     std::string bytes(std::uint64_t address, std::size_t size) const;
     // What a call starts from: the working folder for AT_FDCWD. An O_PATH descriptor. Throws EBADF, EACCES.
     UniqueFd opened(int descriptor) const;
+    // Where its absolute paths start. Ours, but for a runtime in the sandbox, such as runsc.
+    UniqueFd root() const;
     // The caller's own open file, not a new one for the same path: for calls on sockets. Throws EBADF, EPERM.
     UniqueFd shared(int descriptor) const;
     pid_t process() const;

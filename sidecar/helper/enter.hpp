@@ -1,13 +1,14 @@
 #pragma once
-// `cellgate enter HELPER [lifeline=FD] [guard] [landlock] [bridge=PORT:SOCKET [relay=FAMILY:PORT:HOST]…]
+// `cellgate enter HELPER [lifeline=FD] [places] [guard] [landlock] [bridge=PORT:SOCKET [relay=FAMILY:PORT:HOST]…]
 // [kernel=PORT:SOCKETS] [LIMIT=VALUE…] -- COMMAND…` is the first program in a sandbox, and its first process for as
 // long as it lives (init.hpp). HELPER is a descriptor of this program, through which it was started, and which it
-// closes.
+// closes; -1: it has a name there. In gVisor there are two: one around it, and one in it (gvisor_launcher.hpp).
 //
-// First it compares the mounted files with the intended ones, which /.cellgate/places lists: a path and its
-// "<device>:<inode>" for each, every text ended by a NUL. Then it starts COMMAND with its limits (memory: bytes of each
-// process; processes: processes and threads together; open-files: of each process; file-size: bytes of each file; cpu:
-// seconds of each process; never a core dump). The options:
+// It starts COMMAND with its limits (memory: bytes of each process; processes: processes and threads together;
+// open-files: of each process; file-size: bytes of each file; cpu: seconds of each process; never a core dump). The
+// options:
+//   places    first it compares the mounted files with the intended ones, which /.cellgate/places lists: a path and its
+//             "<device>:<inode>" for each, every text ended by a NUL
 //   guard     the filter in /.cellgate/guard-filter sends COMMAND's calls to this process, which keeps the names in
 //             /.cellgate/protected-names (protected_names.hpp) from being created
 //   landlock  this process and COMMAND restrict themselves (landlock.hpp) to writing below the paths in

@@ -32,6 +32,12 @@ bool is_proc_root(const OpenNode& held) {
     return is_in_proc(held) && held.status.st_ino == proc_root().st_ino;
 }
 
+// Empty where it is ours. runsc's gofer has another: a folder in which all that we have is mounted once more.
+std::string& root_of_caller() {
+    static std::string root;
+    return root;
+}
+
 // The system lets every process look into itself, so this one must not do so for others.
 void refuse_own(const OpenNode& held) {
     static const std::string own = "/proc/" + std::to_string(::getpid()) + "/";
@@ -56,10 +62,6 @@ OpenNode open_in(const OpenNode& folder, const std::string& name, int flags) {
     return hold(UniqueFd(::openat(folder.descriptor.get(), name.c_str(), O_PATH | O_CLOEXEC | flags)));
 }
 
-OpenNode root() {
-    return hold(UniqueFd(::open("/", O_PATH | O_CLOEXEC)));
-}
-
 // Takes the first component off, with the slashes around it.
 std::string take_component(std::string& path) {
     const std::size_t begin = std::min(path.find_first_not_of('/'), path.size());
@@ -79,7 +81,13 @@ std::string path_of(const OpenNode& held) {
     const std::string link = "/proc/self/fd/" + std::to_string(held.descriptor.get());
     std::array<char, PATH_MAX> text; // NOLINT(cppcoreguidelines-pro-type-member-init): filled below
     const ssize_t size = ::readlink(link.c_str(), text.data(), text.size());
-    return {text.data(), size > 0 && size < PATH_MAX ? static_cast<std::size_t>(size) : 0};
+    std::string path(text.data(), size > 0 && size < PATH_MAX ? static_cast<std::size_t>(size) : 0);
+    const std::string& root = root_of_caller();
+    if (!root.empty() && (path + "/").starts_with(root + "/")) {
+        path.erase(0, root.size());
+        return path.empty() ? "/" : path;
+    }
+    return path;
 }
 
 std::string path_of(const Place& place) {
@@ -88,6 +96,16 @@ std::string path_of(const Place& place) {
         return path;
     }
     return (path == "/" ? "" : path) + "/" + place.name.substr(0, place.name.find('/'));
+}
+
+PathWalk::PathWalk(const Caller& caller) : caller_(caller) {
+    root_of_caller().clear();
+    const std::string path = path_of(hold(caller.root()));
+    root_of_caller() = path == "/" ? std::string() : path;
+}
+
+OpenNode PathWalk::root() const {
+    return hold(caller_.root());
 }
 
 OpenNode PathWalk::start(int descriptor) const {

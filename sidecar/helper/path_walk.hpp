@@ -1,7 +1,7 @@
 #pragma once
 // `PathWalk` resolves a path of a caller as the caller's own system call would: from its working folder, its
-// descriptors, and its root, which is ours too. It resolves one component at a time, for two reasons: "self" in /proc
-// has to be the caller and not this process, and nothing of this process may be reached with our own rights.
+// descriptors, and its root. It resolves one component at a time, for two reasons: "self" in /proc has to be the caller
+// and not this process, and nothing of this process may be reached with our own rights.
 
 #include "caller.hpp"
 #include "descriptor.hpp"
@@ -25,7 +25,8 @@ struct Place {
 
 class PathWalk {
   public:
-    explicit PathWalk(const Caller& caller) : caller_(caller) {}
+    // One at a time: from now on, path_of() is by this caller's root.
+    explicit PathWalk(const Caller& caller);
 
     // All throw CallError: what the lookup fails with, and EACCES for what is this process's own.
 
@@ -42,6 +43,7 @@ class PathWalk {
     bool went_through_proc() const { return through_proc_; }
 
   private:
+    OpenNode root() const;
     void enter(OpenNode& folder, std::string path);
     std::string link_text(const OpenNode& folder, const std::string& name, const OpenNode& link) const;
     void count_link();
@@ -54,7 +56,8 @@ class PathWalk {
 // Whether a link in a folder is one of /proc's whose target may have no path, such as a process's descriptors.
 bool leads_beyond_paths(const OpenNode& folder, const OpenNode& link);
 
-// The path by which the system knows a held file now. Empty when it has none, or one that is too long.
+// The path by which the system knows a held file now, from the root of the present caller. Empty when it has none, or
+// one that is too long.
 std::string path_of(const OpenNode& held);
 // The path that the place is known by.
 std::string path_of(const Place& place);

@@ -3,10 +3,12 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import unittest
 
+from attempts_table import table, written_table
 from cellgate_client import CELLGATE, REPOSITORY
 from processes import wait_until
 from workspaces import TestWorkspace
@@ -24,6 +26,10 @@ NOT_TRIED = {
 OF_ROOT = {"fs-mknod", "fs-proc-root", "fs-proc-write", "fs-write-pth", "fs-write-root", "priv-sudo", "ns-chroot", "ns-setns", "priv-setuid0", "fs-open-by-handle", "net-afalg", "priv-tiocsti",
            "priv-ptrace", "net-vsock"}
 
+
+# These work on gVisor's own kernel, and reach nothing of the machine.
+OWN_OF_GVISOR = {"fs-disk-raw", "fs-proc-write", "fs-write-root", "net-interfaces", "net-netlink", "ns-user", "priv-bpf",
+                 "priv-nnp", "priv-x32"}
 
 # Without namespaces these see that something is there, and can neither read nor change it.
 LACKING = {"fs-read-etc", "ipc-shared-memory", "net-interfaces", "ns-see-processes"}
@@ -104,6 +110,22 @@ class SandboxCheck(unittest.TestCase):
         text = self.run_trial("--sandbox", "landlock")
         self.assertRegex(text, r"(?m)^none +ipc-shared-memory +lacks ")
         self.assertRegex(text, rf"\d+ held, 0 escaped, {len(LACKING)} lacking, 0 unclear")
+
+    @unittest.skipIf(shutil.which("runsc") is None, "gVisor is not installed (apt install runsc)")
+    def test_gvisor_holds_everything_too_and_the_docs_say_what_each_launcher_holds(self):
+        report = self.run_trial("--sandbox", "gvisor", "--json")
+        self.assertTrue(report["held"])
+        attempts = self.attempts(report)
+        self.assertEqual(attempts.keys(), self.attempts().keys())
+        own = {name for name, attempt in attempts.items() if attempt["inSandbox"]["outcome"] == "lacking"}
+        self.assertEqual(own, OWN_OF_GVISOR)
+        for name, attempt in attempts.items():
+            if name not in own and not name.startswith("res-"):
+                self.assertEqual(attempt["inSandbox"]["outcome"], "held", attempt)
+                self.assertIn(attempt["layer"], report["layers"])
+        weaker = self.run_trial("--sandbox", "landlock", "--json")
+        self.assertEqual(written_table(), table({"bwrap": self.report, "gvisor": report, "landlock": weaker}),
+                         "write docs/escape-attempts.md again by attempts_table.py")
 
     def test_the_table_has_a_line_for_each_and_says_how_many_were_held(self):
         text = self.run_trial()

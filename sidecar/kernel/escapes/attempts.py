@@ -15,10 +15,17 @@ attempts = {}
 # Set for an attempt: home, workspace, session, and the stage's targets outside of them.
 place = {}
 
-# The layer of the weaker sandbox that replaces one that needs namespaces. It has no limit of scratch space.
-WITHOUT_NAMESPACES = {"mount-namespace": "landlock", "pid-namespace": "landlock", "network-namespace": "no-network",
-                      "network-proxy": "no-network", "no-nested-namespaces": "seccomp", "no-capabilities": "capabilities",
-                      "ipc-namespace": None}  # None: nothing holds it then
+# By launcher: the layer that holds in place of another; empty: nothing holds it then.
+IN_PLACE_OF = {
+    "landlock": {"mount-namespace": "landlock", "pid-namespace": "landlock", "network-namespace": "no-network",
+                 "network-proxy": "no-network", "no-nested-namespaces": "seccomp", "no-capabilities": "capabilities",
+                 "ipc-namespace": ""},
+    "gvisor": {"seccomp": "gvisor", "no-nested-namespaces": "gvisor", "pid-namespace": "gvisor",
+               "memory-limit": "memory-cgroup"},
+}
+# These work on gVisor's own kernel, and reach nothing of the machine.
+OWN_OF_GVISOR = {"fs-disk-raw", "fs-proc-write", "fs-write-root", "net-interfaces", "net-netlink", "ns-user", "priv-bpf",
+                 "priv-nnp", "priv-x32"}
 
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -27,8 +34,12 @@ def attempt(name, layer, title, control=True, limits=None, left=None, ends=False
     """`layer` should stop it. `left` checks its effects from outside. `ends`: it is held by ending with a signal.
     `seen_without`: without namespaces it sees that something is there, which it can neither read nor change."""
     def add(function):
-        weaker = None if seen_without else WITHOUT_NAMESPACES.get(layer, layer)
-        attempts[name] = {"layer": layer, "weakerLayer": weaker, "title": title,
+        layers = {launcher: instead.get(layer, layer) for launcher, instead in IN_PLACE_OF.items()}
+        if seen_without:
+            layers["landlock"] = ""
+        if name in OWN_OF_GVISOR:
+            layers["gvisor"] = ""
+        attempts[name] = {"layer": layer, "layerOf": layers, "title": title,
                           "control": control, "limits": limits or {}, "left": left, "ends": ends, "function": function}
         return function
     return add

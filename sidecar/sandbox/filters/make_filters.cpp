@@ -27,10 +27,11 @@ int main() {
             const bool with_unix_sockets = std::string_view(name) == "without_network";
             write_array(name, cellgate::sandbox::compile_system_call_filter(with_unix_sockets));
         }
+        write_array("runtime", cellgate::sandbox::compile_runtime_filter());
         write_array("guard", cellgate::sandbox::compile_guard_filter());
         write_array("confined", cellgate::sandbox::compile_confined_filter());
         std::puts("}");
-        for (const char* name : {"without_network", "with_network", "guard", "confined"}) {
+        for (const char* name : {"without_network", "with_network", "runtime", "guard", "confined"}) {
             std::printf("const std::string_view %s_filter(reinterpret_cast<const char*>(%s_bytes), sizeof %s_bytes);\n",
                         name, name, name);
         }

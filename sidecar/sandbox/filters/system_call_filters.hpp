@@ -8,6 +8,7 @@ namespace cellgate::sandbox {
 
 extern const std::string_view without_network_filter;
 extern const std::string_view with_network_filter;
+extern const std::string_view runtime_filter;
 extern const std::string_view guard_filter;
 extern const std::string_view confined_filter;
 

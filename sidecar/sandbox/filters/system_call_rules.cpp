@@ -21,10 +21,9 @@ struct Refusal {
 
 constexpr int call_open_tree_attr = 467;
 
-// ENOSYS where programs know what to do without. A call that this architecture does not have is left out by the
-// library.
+// What reaches beyond the namespaces. ENOSYS where programs know what to do without. A call that this architecture does
+// not have is left out by the library.
 const Refusal refusals[] = {
-    // reach beyond the namespaces
     {SCMP_SYS(keyctl), EPERM},
     {SCMP_SYS(add_key), EPERM},
     {SCMP_SYS(request_key), EPERM},
@@ -38,23 +37,22 @@ const Refusal refusals[] = {
     {SCMP_SYS(io_uring_setup), ENOSYS},
     {SCMP_SYS(io_uring_enter), ENOSYS},
     {SCMP_SYS(io_uring_register), ENOSYS},
-    // change mounts and namespaces
-    {SCMP_SYS(mount), EPERM},
-    {SCMP_SYS(umount), EPERM},
-    {SCMP_SYS(umount2), EPERM},
-    {SCMP_SYS(pivot_root), EPERM},
-    {SCMP_SYS(chroot), EPERM},
-    {SCMP_SYS(open_tree), EPERM},
-    {call_open_tree_attr, EPERM},
-    {SCMP_SYS(move_mount), EPERM},
-    {SCMP_SYS(fsopen), EPERM},
-    {SCMP_SYS(fsconfig), EPERM},
-    {SCMP_SYS(fsmount), EPERM},
-    {SCMP_SYS(fspick), EPERM},
-    {SCMP_SYS(mount_setattr), EPERM},
-    {SCMP_SYS(setns), EPERM},
+};
+
+// What a runtime does to set its sandbox up: change mounts and namespaces.
+const Refusal refusals_of_setup[] = {
+    {SCMP_SYS(mount), EPERM},         {SCMP_SYS(umount), EPERM},
+    {SCMP_SYS(umount2), EPERM},       {SCMP_SYS(pivot_root), EPERM},
+    {SCMP_SYS(chroot), EPERM},        {SCMP_SYS(open_tree), EPERM},
+    {call_open_tree_attr, EPERM},     {SCMP_SYS(move_mount), EPERM},
+    {SCMP_SYS(fsopen), EPERM},        {SCMP_SYS(fsconfig), EPERM},
+    {SCMP_SYS(fsmount), EPERM},       {SCMP_SYS(fspick), EPERM},
+    {SCMP_SYS(mount_setattr), EPERM}, {SCMP_SYS(setns), EPERM},
     {SCMP_SYS(clone3), ENOSYS}, // its flags cannot be seen from here; clone's are, and everybody falls back to it
-    // change the machine
+};
+
+// What changes the machine, and what programs of former times needed.
+const Refusal refusals_of_changes[] = {
     {SCMP_SYS(init_module), EPERM},
     {SCMP_SYS(finit_module), EPERM},
     {SCMP_SYS(delete_module), EPERM},
@@ -75,7 +73,6 @@ const Refusal refusals[] = {
     {SCMP_SYS(vhangup), EPERM},
     {SCMP_SYS(ioperm), EPERM},
     {SCMP_SYS(iopl), EPERM},
-    // what programs of former times needed
     {SCMP_SYS(modify_ldt), ENOSYS},
     {SCMP_SYS(uselib), ENOSYS},
     {SCMP_SYS(_sysctl), ENOSYS},
@@ -149,18 +146,34 @@ void refuse_sockets(Filter& filter, bool with_unix_sockets) {
     filter.refuse(EAFNOSUPPORT, SCMP_SYS(socket), is(0, AF_NETLINK), is_not(2, 0));
 }
 
-} // namespace
-
-std::string compile_system_call_filter(bool with_unix_sockets) {
-    Filter filter;
+void refuse_for_all(Filter& filter) {
     for (const Refusal& refusal : refusals) {
+        filter.refuse(refusal.error, refusal.call);
+    }
+    for (const Refusal& refusal : refusals_of_changes) {
         filter.refuse(refusal.error, refusal.call);
     }
     refuse_leases(filter);
     refuse_typing(filter);
-    refuse_namespaces(filter);
     refuse_set_id_bits(filter);
     refuse_whiteouts(filter);
+}
+
+} // namespace
+
+std::string compile_runtime_filter() {
+    Filter filter;
+    refuse_for_all(filter);
+    return filter.compiled();
+}
+
+std::string compile_system_call_filter(bool with_unix_sockets) {
+    Filter filter;
+    refuse_for_all(filter);
+    for (const Refusal& refusal : refusals_of_setup) {
+        filter.refuse(refusal.error, refusal.call);
+    }
+    refuse_namespaces(filter);
     refuse_sockets(filter, with_unix_sockets);
     // To ask for one's personality is to set this one.
     constexpr std::uint64_t just_asking = 0xffff'ffff;

@@ -10,4 +10,7 @@ namespace cellgate::sandbox {
 // As the kernel takes it: an array of sock_filter. Throws std::system_error.
 std::string compile_system_call_filter(bool with_unix_sockets);
 
+// For a runtime that makes a sandbox of its own: without what it sets that up by.
+std::string compile_runtime_filter();
+
 } // namespace cellgate::sandbox

@@ -9,4 +9,8 @@ UniqueFd system_call_filter(Network network) {
     return anonymous_file(network == Network::none ? without_network_filter : with_network_filter);
 }
 
+UniqueFd runtime_system_call_filter() {
+    return anonymous_file(runtime_filter);
+}
+
 } // namespace cellgate::sandbox

@@ -16,4 +16,7 @@ namespace cellgate::sandbox {
 // to the network and would be in reach.
 UniqueFd system_call_filter(Network network);
 
+// The same for a runtime, which sets its sandbox up by mounts and namespaces.
+UniqueFd runtime_system_call_filter();
+
 } // namespace cellgate::sandbox

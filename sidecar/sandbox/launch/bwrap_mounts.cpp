@@ -24,7 +24,7 @@ std::vector<std::string> option_of(const Mount& mount) {
         return {"--dev-bind", mount.source};
     case Mount::Kind::copy:
     case Mount::Kind::file:
-        return {"--perms", "0444", "--file"};
+        return {"--perms", mount.mode == 0 ? "0444" : fmt::format("{:04o}", mount.mode), "--file"};
     case Mount::Kind::scratch:
         return tmpfs(mount.mode, mount.bytes);
     case Mount::Kind::symlink:
@@ -42,9 +42,9 @@ std::vector<std::string> option_of(const Mount& mount) {
 }
 
 // Made read-only once all is mounted. /dev is a tmpfs without a size.
-bool is_sealed(Mount::Kind kind) {
-    return kind == Mount::Kind::proc || kind == Mount::Kind::devices || kind == Mount::Kind::hidden_directory ||
-           kind == Mount::Kind::passage;
+bool is_sealed(const Mount& mount) {
+    return (mount.kind == Mount::Kind::proc && !mount.writable) || mount.kind == Mount::Kind::devices ||
+           mount.kind == Mount::Kind::hidden_directory || mount.kind == Mount::Kind::passage;
 }
 
 } // namespace
@@ -62,7 +62,7 @@ BwrapMounts bwrap_mounts(const MountPlan& plan, int first_descriptor) {
                                                                  : open_to_read(mount.source));
         }
         made.arguments.push_back(mount.place);
-        if (is_sealed(mount.kind)) {
+        if (is_sealed(mount)) {
             seals.insert(seals.end(), {"--remount-ro", mount.place});
         }
     }

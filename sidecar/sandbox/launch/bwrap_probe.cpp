@@ -60,13 +60,16 @@ constexpr std::array namespaces = {Layer{"user-namespace", "user"},   Layer{"mou
 
 } // namespace
 
-std::vector<std::string> isolation_arguments(Network network) {
+std::vector<std::string> isolation_arguments(Rights rights) {
     // --unshare-all would go on without a user namespace where it has other rights; this does not.
-    std::vector<std::string> arguments = {
-        "--unshare-user",   "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try",
-        "--disable-userns", "--new-session", "--cap-drop",    "ALL",           "--hostname",
-        "cellgate"};
-    if (network == Network::none) {
+    std::vector<std::string> arguments = {"--unshare-user",       "--unshare-ipc", "--unshare-pid", "--unshare-uts",
+                                          "--unshare-cgroup-try", "--new-session", "--hostname",    "cellgate"};
+    if (rights == Rights::of_runtime) {
+        arguments.insert(arguments.end(), {"--cap-add", "ALL", "--uid", "0", "--gid", "0"});
+    } else {
+        arguments.insert(arguments.end(), {"--disable-userns", "--cap-drop", "ALL"});
+    }
+    if (rights != Rights::network) {
         arguments.emplace_back("--unshare-net");
     }
     return arguments;
@@ -106,7 +109,7 @@ RunOutput look_inside(const std::string& bwrap) {
     add_guard_filter(plan);
     BwrapMounts mounts = bwrap_mounts(plan, 3);
     std::vector<std::string> argv = {bwrap};
-    std::vector<std::string> isolation = isolation_arguments(Network::none);
+    std::vector<std::string> isolation = isolation_arguments(Rights::none);
     argv.insert(argv.end(), isolation.begin(), isolation.end());
     argv.insert(argv.end(), mounts.arguments.begin(), mounts.arguments.end());
     std::string look =

@@ -11,8 +11,15 @@
 
 namespace cellgate::sandbox {
 
+// What is to run in the namespaces.
+enum class Rights {
+    none,
+    network,    // and the machine's network
+    of_runtime, // it makes a sandbox of its own: all rights over these namespaces, none over the machine
+};
+
 // The namespaces and rights of every sandbox, without its mounts.
-std::vector<std::string> isolation_arguments(Network network);
+std::vector<std::string> isolation_arguments(Rights rights);
 
 // Where bwrap may be: the system's places, then the absolute directories of PATH (a relative one could be a
 // workspace's).

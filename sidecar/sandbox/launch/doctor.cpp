@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "launch/bwrap_probe.hpp"
+#include "launch/gvisor_launcher.hpp"
 #include "launch/landlock.hpp"
 #include "launch/landlock_launcher.hpp"
 #include "sandbox/control_group.hpp"
@@ -59,6 +60,15 @@ Finding describe_guard(const std::string& unguarded) {
             "before you use them."};
 }
 
+// No machine is refused for want of gVisor: it is a user's to choose.
+Finding examine_gvisor(const Environment& environment) {
+    try {
+        return {"gvisor", true, describe_gvisor(environment) + ", for sessions that a user starts in it", {}};
+    } catch (const Error& error) {
+        return {"gvisor", true, "not available: " + error.message, error.hint};
+    }
+}
+
 // Where bubblewrap does not work: whether a user may choose the weaker sandbox, and what that would mean.
 Finding describe_weaker() {
     const std::string why = why_no_landlock_launcher();
@@ -97,6 +107,7 @@ std::vector<Finding> examine(const Environment& environment) {
     }
     findings.push_back(examine_landlock());
     findings.push_back(examine_limits());
+    findings.push_back(examine_gvisor(environment));
     return findings;
 }
 

@@ -91,7 +91,8 @@ std::string why_no_landlock_launcher() {
     return why;
 }
 
-constexpr IsolationTraits LandlockLauncher::traits = {.name = "landlock", .isolates = true, .limitations = limitations};
+constexpr IsolationTraits LandlockLauncher::traits = {
+    .name = "landlock", .isolates = true, .weaker = true, .limitations = limitations};
 
 void LandlockLauncher::check() {
     const std::string why = why_no_landlock_launcher();

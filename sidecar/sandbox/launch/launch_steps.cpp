@@ -80,12 +80,50 @@ UniqueFd open_helper() {
     return open_to_read(fmt::format("/proc/self/fd/{}", async::helper_program()));
 }
 
+std::vector<std::string> ResourceLimits::arguments() const {
+    std::vector<std::string> all = limit_arguments(of_each);
+    if (counts_root && ::geteuid() == 0) {
+        all.push_back(fmt::format("processes={}", of_each.process_count.value_or(default_process_count)));
+    }
+    return all;
+}
+
+std::vector<std::string> ResourceLimits::layers() const {
+    std::vector<std::string> all = limit_layers(of_each);
+    if (counts_root && ::geteuid() == 0) {
+        all.emplace_back("process-limit");
+    }
+    return all;
+}
+
 ResourceLimits apply_limits(const Limits& limits) {
     std::string problem;
     ResourceLimits hold;
     hold.group = ControlGroup::make(find_group_places(), group_limits(limits), problem);
     require_enforceable(limits, hold.group.get(), problem);
     hold.of_each = limits_of_each(limits, hold.group.get());
+    return hold;
+}
+
+ResourceLimits apply_limits_of_runtime(const Limits& limits) {
+    GroupLimits of_group = group_limits(limits);
+    of_group.process_count.reset();
+    Limits others = limits;
+    others.process_count.reset();
+    std::string problem;
+    ResourceLimits hold;
+    hold.group = ControlGroup::make(find_group_places(), of_group, problem);
+    require_enforceable(others, hold.group.get(), problem);
+    if (limits.memory_bytes && !(hold.group && hold.group->holds().memory_bytes)) {
+        throw Error(ErrorCode::sandbox_unavailable,
+                    fmt::format("a limit of memory was asked for, and gVisor's is counted by a control group only: {}",
+                                problem),
+                    "See `cellgate doctor`, or leave out limits.memoryBytes.");
+    }
+    hold.of_each = limits;
+    hold.of_each.memory_bytes.reset();
+    hold.of_each.process_count = limits.process_count.value_or(default_process_count);
+    hold.counts_root = true;
     return hold;
 }
 
@@ -96,7 +134,7 @@ void add_hold(Launch& launch, ResourceLimits hold) {
         const std::vector<std::string> layers = launch.group->layers();
         launch.layers.insert(launch.layers.end(), layers.begin(), layers.end());
     }
-    const std::vector<std::string> layers = limit_layers(hold.of_each);
+    const std::vector<std::string> layers = hold.layers();
     launch.layers.insert(launch.layers.end(), layers.begin(), layers.end());
 }
 

@@ -9,6 +9,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 namespace cellgate::sandbox {
 
@@ -36,10 +37,18 @@ UniqueFd open_helper();
 struct ResourceLimits {
     std::unique_ptr<ControlGroup> group;
     Limits of_each;
+    bool counts_root = false; // processes of root's as well, as gVisor's kernel does
+
+    // As limit_arguments() and limit_layers().
+    std::vector<std::string> arguments() const;
+    std::vector<std::string> layers() const;
 };
 
 // Throws Error{sandbox_unavailable} for a limit that would not hold.
 ResourceLimits apply_limits(const Limits& limits);
+// The same for a runtime that counts the sandbox's processes itself (its own threads, which a group would count too,
+// are more than these) and no memory.
+ResourceLimits apply_limits_of_runtime(const Limits& limits);
 // The layers, and the groups to be joined.
 void add_hold(Launch& launch, ResourceLimits hold);
 

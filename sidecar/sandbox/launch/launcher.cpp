@@ -1,6 +1,7 @@
 #include "sandbox/launcher.hpp"
 
 #include "launch/bwrap_launcher.hpp"
+#include "launch/gvisor_launcher.hpp"
 #include "launch/landlock_launcher.hpp"
 #include "launch/none_launcher.hpp"
 
@@ -25,6 +26,7 @@ struct LauncherEntry {
 // Every kind is here: a new one needs its name in `Isolation` and a line.
 constexpr std::array launchers = {
     LauncherEntry{Isolation::bwrap, &BwrapLauncher::traits, make<BwrapLauncher>},
+    LauncherEntry{Isolation::gvisor, &GvisorLauncher::traits, make<GvisorLauncher>},
     LauncherEntry{Isolation::landlock, &LandlockLauncher::traits, make<LandlockLauncher>},
     LauncherEntry{Isolation::none, &NoneLauncher::traits, make<NoneLauncher>},
 };

@@ -60,16 +60,21 @@ void check_mounts(MountPlan& plan, const std::vector<std::string>& writable_root
         places += place + '\0' + identity_of(source) + '\0';
     }
     plan.file(std::move(places), places_file);
-    std::vector<std::string> helper = {fmt::format("lifeline={}", start.lifeline_fd)};
+    std::vector<std::string> helper = {fmt::format("lifeline={}", start.lifeline_fd), "places"};
     if (start.protected_names) {
         add_guard_filter(plan);
         add_protected_names(plan, writable_roots);
         helper.emplace_back("guard");
     }
-    if (has_landlock()) {
+    if (start.landlock && has_landlock()) {
         plan.file(list_of(plan.writable_places()), writable_file);
         helper.emplace_back("landlock");
     }
+    argv.insert(argv.begin(), helper.begin(), helper.end());
+}
+
+void add_command_arguments(const CommandStart& start, std::vector<std::string>& argv) {
+    std::vector<std::string> helper;
     if (!start.proxy.empty()) {
         helper.push_back(fmt::format("bridge={}:{}", proxy_port, start.proxy));
         helper.insert(helper.end(), start.relays.begin(), start.relays.end());
@@ -77,8 +82,7 @@ void check_mounts(MountPlan& plan, const std::vector<std::string>& writable_root
     if (!start.kernel_sockets.empty()) {
         helper.push_back(fmt::format("kernel={}:{}", first_kernel_port, start.kernel_sockets));
     }
-    const std::vector<std::string> arguments = limit_arguments(start.limits);
-    helper.insert(helper.end(), arguments.begin(), arguments.end());
+    helper.insert(helper.end(), start.limits.begin(), start.limits.end());
     helper.emplace_back("--");
     argv.insert(argv.begin(), helper.begin(), helper.end());
 }

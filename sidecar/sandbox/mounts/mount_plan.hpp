@@ -27,7 +27,7 @@ struct Mount {
     enum class Kind {
         bind,             // the machine's file or folder `source`
         device,           // the machine's device `source`
-        copy,             // of the machine's small file `source`, read-only: takes less time than a bind
+        copy,             // of the machine's small file `source`, read-only: takes less time than a bind; with `mode`
         file,             // made for the sandbox, with `content`, read-only
         scratch,          // empty and writable at first, removed at the end: at most `bytes`, with `mode`
         symlink,          // that holds `source`

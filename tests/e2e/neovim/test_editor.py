@@ -125,6 +125,13 @@ class Control(NeovimTest):
         neovim.command("Cellgate run")
         neovim.wait_output("first,second")
 
+    @unittest.skipIf(shutil.which("runsc") is None, "gVisor is not installed (apt install runsc)")
+    def test_a_setting_chooses_the_launcher_of_new_sessions(self):
+        file = self.workspace.write("a.py", "# %%\nimport os\nprint('in', os.uname().version)\n")
+        neovim = self.neovim(file, settings={"sandbox_launcher": "gvisor"})
+        neovim.command("Cellgate run")
+        neovim.wait_output("in #1 SMP Sun Jan 10 15:06:54 PST 2016")
+
     def test_stop_ends_the_sidecar_and_the_next_cell_starts_another(self):
         neovim = self.neovim(self.workspace.write("a.py", "# %%\nprint(6 * 7)\n"))
         neovim.command("Cellgate run")

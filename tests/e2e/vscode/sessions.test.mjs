@@ -48,6 +48,16 @@ scenario("a settings file of the user's says what new sessions see", {
     assert.equal(await workspace.read("seen"), "first,second");
 });
 
+scenario("a setting of the user's chooses the launcher of new sessions", {
+    settings: () => ({ "cellgate.sandboxLauncher": "gvisor" }),
+    files: { "look.py": "# %%\nimport os\nopen('seen', 'w').write(os.uname().version)\n" },
+}, async ({ workspace, editor }) => {
+    await editor.openFile("look.py");
+    await editor.lens("Run Cell").click();
+    await editor.lens(/\[1\]/).waitFor();
+    assert.match(await workspace.read("seen"), /^#1 SMP Sun Jan 10 15:06:54 PST 2016/);
+});
+
 scenario("the interpreter that was chosen in the Python extension is used", {
     files: { "which.py": "# %%\nimport sys\nopen('which', 'w').write(sys.prefix)\n" },
     ...withExtension("python"),

@@ -10,9 +10,15 @@ TEST_CASE("what each launcher offers") {
     CHECK((bwrap.isolates && bwrap.mounts && bwrap.own_network && bwrap.installs && bwrap.agents));
     CHECK(bwrap.limitations.empty());
 
+    const IsolationTraits& gvisor = traits_of(Isolation::gvisor);
+    CHECK(gvisor.name == "gvisor");
+    CHECK((gvisor.isolates && gvisor.mounts && gvisor.own_network && gvisor.installs && gvisor.agents));
+    CHECK_FALSE(gvisor.weaker);
+    CHECK(gvisor.limitations.size() == 6);
+
     const IsolationTraits& landlock = traits_of(Isolation::landlock);
     CHECK(landlock.name == "landlock");
-    CHECK(landlock.isolates);
+    CHECK((landlock.isolates && landlock.weaker));
     CHECK_FALSE((landlock.mounts || landlock.own_network || landlock.installs || landlock.agents));
     CHECK(landlock.limitations.size() == 11);
 
@@ -23,16 +29,16 @@ TEST_CASE("what each launcher offers") {
 }
 
 TEST_CASE("a kind is found by its name, and those without isolation are no sandbox to choose") {
-    for (const Isolation isolation : {Isolation::bwrap, Isolation::landlock, Isolation::none}) {
+    for (const Isolation isolation : {Isolation::bwrap, Isolation::gvisor, Isolation::landlock, Isolation::none}) {
         CHECK(find_isolation(traits_of(isolation).name) == isolation);
     }
     CHECK_FALSE(find_isolation("docker"));
-    CHECK(sandbox_names() == std::vector<std::string>{"bwrap", "landlock"});
+    CHECK(sandbox_names() == std::vector<std::string>{"bwrap", "gvisor", "landlock"});
 }
 
-TEST_CASE("what agents may run in without a user's word isolates and lacks nothing") {
-    for (const Isolation isolation : {Isolation::bwrap, Isolation::landlock, Isolation::none}) {
+TEST_CASE("what agents may run in without a user's word isolates and holds no less than the default") {
+    for (const Isolation isolation : {Isolation::bwrap, Isolation::gvisor, Isolation::landlock, Isolation::none}) {
         const IsolationTraits& traits = traits_of(isolation);
-        CHECK((!traits.agents || (traits.isolates && traits.limitations.empty())));
+        CHECK((!traits.agents || (traits.isolates && !traits.weaker)));
     }
 }

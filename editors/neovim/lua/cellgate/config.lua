@@ -45,6 +45,12 @@ M.settings = {
       .. " code can read, write and reach in addition to the workspace. From the workspace's folder if relative; `~` is your home.",
   },
   {
+    name = "sandbox_launcher",
+    type = { "string", "nil" },
+    doc = "What the sandbox of new sessions is made by: `bwrap`, also without it, or `gvisor`: the same, and in it gVisor's kernel"
+      .. " answers the code's system calls. Slower. Needs `runsc`.",
+  },
+  {
     name = "session",
     type = "table",
     default = {},

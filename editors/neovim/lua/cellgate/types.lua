@@ -215,13 +215,13 @@
 ---@field allowWrite? SandboxPaths
 ---@field gpu? SandboxGpu
 
---- bwrap: the default. landlock: where user namespaces are refused, a weaker sandbox by Landlock and filters of
---- system calls, without a network; sandboxNotices says what it lacks. It is never taken unasked, and agents run no
---- code in such a session.
----@alias SandboxLauncher "bwrap"|"landlock"
+--- bwrap: the default. gvisor: the same with a kernel of its own for the code (runsc), slower. landlock: where user
+--- namespaces are refused, a weaker sandbox by Landlock and filters of system calls, without a network;
+--- sandboxNotices says what it lacks. It is never taken unasked, and agents run no code in such a session.
+---@alias SandboxLauncher "bwrap"|"gvisor"|"landlock"
 
 --- What isolates a kernel or a tool server.
----@alias SandboxKind "bwrap"|"landlock"|"none"
+---@alias SandboxKind "bwrap"|"gvisor"|"landlock"|"none"
 
 --- true: the sandbox. false: no isolation. An object: the sandbox with a settings file in srt's format.
 ---@class ServerSandboxChoice

@@ -97,8 +97,8 @@ end
 ---@return table? params of session/create
 function M.session(language)
   local kernel = config.values.kernels[language]
-  local settings = config.values.sandbox_config
-  if language == "python" and not kernel and not settings then
+  local settings, launcher = config.values.sandbox_config, config.values.sandbox_launcher
+  if language == "python" and not kernel and not settings and not launcher then
     return nil
   end
   local chosen = kernel and choice(kernel) or nil
@@ -109,7 +109,7 @@ function M.session(language)
       sessionId = id,
       language = language,
       kernel = chosen,
-      sandbox = settings and has_sandbox and { configFile = settings } or nil,
+      sandbox = has_sandbox and (settings or launcher) and { configFile = settings, launcher = launcher } or nil,
     }
 end
 

@@ -382,13 +382,13 @@ export type SandboxChoice =
           gpu?: SandboxGpu;
       };
 /**
- * bwrap: the default. landlock: where user namespaces are refused, a weaker sandbox by Landlock and filters of system calls, without a network; sandboxNotices says what it lacks. It is never taken unasked, and agents run no code in such a session.
+ * bwrap: the default. gvisor: the same with a kernel of its own for the code (runsc), slower. landlock: where user namespaces are refused, a weaker sandbox by Landlock and filters of system calls, without a network; sandboxNotices says what it lacks. It is never taken unasked, and agents run no code in such a session.
  */
-export type SandboxLauncher = "bwrap" | "landlock";
+export type SandboxLauncher = "bwrap" | "gvisor" | "landlock";
 /**
  * What isolates a kernel or a tool server.
  */
-export type SandboxKind = "bwrap" | "landlock" | "none";
+export type SandboxKind = "bwrap" | "gvisor" | "landlock" | "none";
 /**
  * true: the sandbox. false: no isolation. An object: the sandbox with a settings file in srt's format.
  */

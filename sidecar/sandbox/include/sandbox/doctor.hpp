@@ -9,7 +9,7 @@
 namespace cellgate::sandbox {
 
 struct Finding {
-    std::string subject; // "bubblewrap", "sandbox", "landlock", "limits"
+    std::string subject; // "bubblewrap", "sandbox", "landlock", "limits", "gvisor"
     bool good = false;
     std::string detail; // what was found
     std::string hint;   // what to do; when good, what there could be beyond it, or nothing

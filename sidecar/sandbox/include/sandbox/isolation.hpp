@@ -13,6 +13,7 @@ namespace cellgate::sandbox {
 
 enum class Isolation {
     bwrap,    // bubblewrap: namespaces, allow-listed mounts, no capabilities
+    gvisor,   // the same, and in them a kernel of its own that answers the code's system calls
     landlock, // Landlock and filters of system calls, without namespaces: weaker
     none,     // everything that the user can do
 };
@@ -22,6 +23,7 @@ inline constexpr Isolation default_isolation = Isolation::bwrap;
 struct IsolationTraits {
     std::string_view name;    // in the protocol and on the command line
     bool isolates = false;    // false: code has all rights of the user
+    bool weaker = false;      // it holds less than the default: its limitations say what
     bool mounts = false;      // what is not shown is absent; false: a guard refuses it
     bool own_network = false; // one in which the way out, a proxy, can be reached
     bool installs = false;    // packages that cellgate installs are seen in it

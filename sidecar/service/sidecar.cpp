@@ -80,6 +80,7 @@ gate::GateOptions gate_options(async::Loop& loop, const std::string& workspace, 
 struct Sidecar::Impl {
     Impl(async::Loop& loop, SidecarOptions options);
 
+    void apply(const SidecarOptions& options);
     tools::RegistryOptions registry_options();
     void add_handlers(Client& client);
     // Once, in the background: probes the sandbox, so that the first kernel does not have to wait for it, and prunes
@@ -191,6 +192,10 @@ Sidecar::Impl::Impl(async::Loop& loop_, SidecarOptions options)
     session_services.spares = &spares;
     session_services.request_secret = std::bind_front(&Impl::secret_for_session, this);
     session_services.server_token = std::bind_front(&ServerTokens::take, &server_tokens);
+    apply(options);
+}
+
+void Sidecar::Impl::apply(const SidecarOptions& options) {
     if (options.trace_file) {
         trace = std::make_shared<Trace>(loop.clock(), *options.trace_file,
                                         std::bind_front(&Elicitations::is_secret, &elicitations));

@@ -366,9 +366,12 @@ void KernelInstance::record_sandbox(const std::vector<std::string>& layers,
     }
 }
 
-KernelProcesses KernelInstance::processes() const {
-    KernelProcesses processes;
-    processes.supervisor = kernel->pid();
+std::optional<KernelProcesses> KernelInstance::processes() const {
+    const std::optional<int> supervisor = kernel->pid();
+    if (!supervisor) {
+        return std::nullopt;
+    }
+    KernelProcesses processes{*supervisor, {}};
     if (group) {
         processes.group_folders = group->folders();
     }

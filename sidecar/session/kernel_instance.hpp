@@ -69,7 +69,8 @@ struct KernelInstance {
     Task<void> adopt(KernelInstance& spare);
     // For questions to it, which `ask` sends.
     KernelAccess access(KernelAccess::Ask ask) const;
-    KernelProcesses processes() const;
+    // Nothing if it is no process of ours.
+    std::optional<KernelProcesses> processes() const;
     // Interrupts the code that runs, and its tool calls.
     void interrupt();
     // Accepts no further tool calls or connections.

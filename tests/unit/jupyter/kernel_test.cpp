@@ -1,6 +1,6 @@
 // With the real ipykernel of the system's Python, outside any sandbox.
-#include "jupyter/process_kernel.hpp"
 #include "jupyter/kernel_choice.hpp"
+#include "jupyter/process_kernel.hpp"
 #include "support.hpp"
 
 #include <doctest/doctest.h>

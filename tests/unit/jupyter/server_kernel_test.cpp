@@ -126,28 +126,28 @@ struct Relay {
     TaskScope tasks;
 };
 
-struct Place {
+struct ServerParts {
     Kernel* kernel;
     Recorder* recorder;
     Relay* relay;
     std::string directory;
 };
-using Scene = Task<void> (*)(Place place);
+using Scene = Task<void> (*)(ServerParts parts);
 
-Task<void> play_with_kernel(async::Loop* loop, Place place, Scene scene) {
+Task<void> play_with_kernel(async::Loop* loop, ServerParts parts, Scene scene) {
     Recorder recorder;
-    ServerAddress address{place.relay->url(), "the-token"};
+    ServerAddress address{parts.relay->url(), "the-token"};
     std::unique_ptr<Kernel> kernel =
         co_await start_server_kernel(*loop, std::move(address), "python3", recorder, loop->clock().now() + limit);
-    place.kernel = kernel.get();
-    place.recorder = &recorder;
-    co_await finally(scene(place), kernel->stop(Duration::zero()));
+    parts.kernel = kernel.get();
+    parts.recorder = &recorder;
+    co_await finally(scene(parts), kernel->stop(Duration::zero()));
 }
 
-Task<void> play_through_relay(async::Loop* loop, Place place, std::uint16_t port, Scene scene) {
+Task<void> play_through_relay(async::Loop* loop, ServerParts parts, std::uint16_t port, Scene scene) {
     Relay relay(*loop, port);
-    place.relay = &relay;
-    co_await finally(play_with_kernel(loop, place, scene), relay.end());
+    parts.relay = &relay;
+    co_await finally(play_with_kernel(loop, parts, scene), relay.end());
 }
 
 Task<void> play_on_server(async::Loop* loop, std::vector<std::string> arguments, Scene scene) {
@@ -155,8 +155,8 @@ Task<void> play_on_server(async::Loop* loop, std::vector<std::string> arguments,
     Server server(*loop, directory.path.string(), arguments);
     co_await server.listen();
     const auto port = static_cast<std::uint16_t>(std::stoi(server.url.substr(server.url.rfind(':') + 1)));
-    Place place{nullptr, nullptr, nullptr, directory.path.string()};
-    co_await finally(play_through_relay(loop, std::move(place), port, scene), server.end());
+    ServerParts parts{nullptr, nullptr, nullptr, directory.path.string()};
+    co_await finally(play_through_relay(loop, std::move(parts), port, scene), server.end());
 }
 
 void run_on_server(Scene scene, std::vector<std::string> arguments = {}) {
@@ -164,14 +164,14 @@ void run_on_server(Scene scene, std::vector<std::string> arguments = {}) {
     loop.run(play_on_server(&loop, std::move(arguments), scene));
 }
 
-Task<void> ordinary(Place place) {
-    Kernel* kernel = place.kernel;
+Task<void> ordinary(ServerParts parts) {
+    Kernel* kernel = parts.kernel;
     CHECK(kernel->info().language == "python");
     CHECK_FALSE(kernel->pid());
     ExecuteRequest request = code("cell-1", "print('one'); 1 + 1");
     const ExecuteReply reply = co_await kernel->client().execute(std::move(request));
     CHECK(reply.status == ExecuteStatus::ok);
-    CHECK(place.recorder->stream_text() == "one\n");
+    CHECK(parts.recorder->stream_text() == "one\n");
     ExecuteRequest wrong = code("cell-2", "1/0");
     const ExecuteReply error = co_await kernel->client().execute(std::move(wrong));
     CHECK(error.status == ExecuteStatus::error);
@@ -188,23 +188,28 @@ Task<void> execute_for(KernelClient* client, ExecuteRequest request, Ran* ran) {
     ran->ended.set();
 }
 
-Task<void> cut_while_running(Place place) {
-    const std::string go = place.directory + "/go";
+bool has_printed(Recorder* recorder, std::string_view text) {
+    return recorder->stream_text() == text;
+}
+
+Task<void> cut_while_running(ServerParts parts) {
+    const std::string go = parts.directory + "/go";
     TaskScope scope;
     Ran ran;
     ExecuteRequest request = code("cell-1", "import os, time\nprint('before')\nwhile not os.path.exists('" + go +
                                                 "'): time.sleep(0.01)\nprint('after')");
-    scope.spawn(execute_for(&place.kernel->client(), std::move(request), &ran));
-    Recorder* recorder = place.recorder;
-    co_await Recorder::until(recorder, [recorder] { return recorder->stream_text() == "before\n"; });
-    place.relay->cut();
+    scope.spawn(execute_for(&parts.kernel->client(), std::move(request), &ran));
+    Recorder* recorder = parts.recorder;
+    const std::function<bool()> has_begun = std::bind_front(has_printed, recorder, "before\n");
+    co_await Recorder::until(recorder, has_begun);
+    parts.relay->cut();
     std::ofstream(go) << "";
     co_await ran.ended.wait();
     CHECK(ran.reply->status == ExecuteStatus::ok);
     CHECK(recorder->stream_text() == "before\nafter\n");
     CHECK(recorder->stream_text("stderr").find("was cut and made again") != std::string::npos);
     ExecuteRequest next = code("cell-2", "print('next')");
-    const ExecuteReply reply = co_await place.kernel->client().execute(std::move(next));
+    const ExecuteReply reply = co_await parts.kernel->client().execute(std::move(next));
     CHECK(reply.status == ExecuteStatus::ok);
     co_await scope.join();
 }
@@ -215,15 +220,15 @@ int wanted_cuts() {
     return wanted == nullptr ? 12 : std::atoi(wanted);
 }
 
-Task<void> seeded_cuts(Place place) {
+Task<void> seeded_cuts(ServerParts parts) {
     std::mt19937 seeded(20);
     std::uniform_int_distribution<std::size_t> bytes(1, 6000);
-    KernelClient& client = place.kernel->client();
+    KernelClient& client = parts.kernel->client();
     std::set<std::string> ok;
     int number = 0;
-    while (place.relay->cuts < wanted_cuts()) {
-        if (!place.relay->left) {
-            place.relay->left = bytes(seeded);
+    while (parts.relay->cuts < wanted_cuts()) {
+        if (!parts.relay->left) {
+            parts.relay->left = bytes(seeded);
         }
         const std::string name = fmt::format("{}", ++number);
         ExecuteRequest request =
@@ -236,17 +241,17 @@ Task<void> seeded_cuts(Place place) {
             CHECK(known);
         }
     }
-    place.relay->left.reset();
+    parts.relay->left.reset();
     ExecuteRequest last = code("last", "print(len(runs), len(set(runs)), runs == sorted(runs), {" +
                                            fmt::format("{}", fmt::join(ok, ", ")) + "} <= set(runs))");
     const ExecuteReply reply = co_await client.execute(std::move(last));
     CHECK(reply.status == ExecuteStatus::ok);
-    const std::string said = place.recorder->stream_text();
+    const std::string said = parts.recorder->stream_text();
     const std::string counts = said.substr(0, said.find(" True True\n"));
     REQUIRE_MESSAGE(counts.size() < said.size(), said);
     const std::size_t blank = counts.find(' ');
     CHECK(counts.substr(0, blank) == counts.substr(blank + 1)); // none ran twice
-    MESSAGE(place.relay->cuts, " cuts, ", number, " cells, ", ok.size(), " ok, ran: ", counts);
+    MESSAGE(parts.relay->cuts, " cuts, ", number, " cells, ", ok.size(), " ok, ran: ", counts);
 }
 
 } // namespace

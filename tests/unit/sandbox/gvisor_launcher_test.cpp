@@ -131,7 +131,9 @@ TEST_CASE("processes and files have their limits in gVisor, root's too") {
         return;
     }
     Machine machine;
-    machine.profile.limits = {.process_count = 12, .open_files = 40, .file_bytes = 1 << 20};
+    machine.profile.limits.process_count = 12;
+    machine.profile.limits.open_files = 40;
+    machine.profile.limits.file_bytes = 1 << 20;
     const Ran ran = machine.python(Isolation::gvisor, R"py(
 import errno, signal
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

@@ -277,6 +277,48 @@ class Cuts(RemoteTest):
         self.assertEqual(runs, sorted(runs))
 
 
+class Tools(RemoteTest):
+    """Calls of code on a server: the tools and the gate are here."""
+
+    WRITE = "from mcptools.host import write_file\nprint(write_file.run(path='made.txt', content='from afar'))\n"
+
+    def begin(self, url=None):
+        self.sidecar()
+        self.cellgate.request("wrappers/generate", {"server": "host"})
+        self.assertEqual(len(self.create(url)["sandboxNotices"]), 1)
+
+    def asked(self):
+        execution = self.cellgate.execute(self.WRITE, sessionId="far", cell={"uri": "file:///home/ada/tour.py", "line": 10})
+        return execution, self.cellgate.approval()
+
+    def made(self):
+        return self.workspace.path / "made.txt"
+
+    def test_a_call_is_asked_about_here_with_its_line_and_made_here(self):
+        self.begin()
+        execution, approval = self.asked()
+        self.assertEqual((approval["origin"]["line"], approval["origin"]["text"]),
+                         (11, "print(write_file.run(path='made.txt', content='from afar'))"))
+        self.assertFalse(self.made().exists())
+        self.cellgate.allow(approval)
+        self.assertEqual(execution.result()["status"], "ok", execution.outputs())
+        self.assertEqual(self.made().read_text(), "from afar")
+        execution, approval = self.asked()
+        self.cellgate.deny(approval, reason="not again")
+        self.assertEqual(execution.result()["error"]["ename"], "ApprovalDenied")
+
+    def test_a_call_whose_connection_is_cut_while_it_waits_is_made_once(self):
+        relay = Relay(self.server.port)
+        self.addCleanup(relay.close)
+        self.begin(relay.url)
+        execution, approval = self.asked()
+        relay.cut_all()
+        self.cellgate.allow(approval)
+        self.assertEqual(execution.result()["status"], "ok", execution.outputs())
+        self.assertEqual(self.made().read_text(), "from afar")
+        self.assertEqual(self.cellgate.waiting(), [])
+
+
 class Gateways(RemoteTest):
     def test_their_limits_are_shown_in_their_words_and_no_list_is_asked_for(self):
         gateway = Gateway(self.server, max_kernels=0)

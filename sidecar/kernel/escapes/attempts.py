@@ -21,6 +21,7 @@ IN_PLACE_OF = {
                  "network-proxy": "no-network", "no-nested-namespaces": "seccomp", "no-capabilities": "capabilities",
                  "ipc-namespace": ""},
     "gvisor": {"seccomp": "gvisor", "no-nested-namespaces": "gvisor", "pid-namespace": "gvisor",
+               "no-capabilities": "capabilities",
                "memory-limit": "memory-cgroup"},
 }
 # These work on gVisor's own kernel, and reach nothing of the machine.

@@ -175,7 +175,7 @@ std::string found_without_landlock() {
     Machine machine;
     const Ran ran = machine.python(Isolation::bwrap, "T(lambda: open('/usr/local/x', 'w'))");
     const std::vector<Finding> findings = examine(machine.environment);
-    if (!ran.out.starts_with("HELD") || findings.size() != 5) {
+    if (!ran.out.starts_with("HELD") || findings.size() != 6) {
         return ran.out + ran.error;
     }
     if (std::find(ran.layers.begin(), ran.layers.end(), "landlock") != ran.layers.end()) {

@@ -118,7 +118,7 @@ TEST_CASE("a filter of system calls around us is noticed") {
 
 TEST_CASE("the doctor names bwrap's version, the layers that hold, what is guarded, Landlock, and limits") {
     std::vector<Finding> findings = examine(process_environment());
-    REQUIRE(findings.size() == 5);
+    REQUIRE(findings.size() == 6);
     CHECK(findings[0].good);
     CHECK(mentions(findings[0].detail, "0."));
     CHECK(findings[1].good);

@@ -219,6 +219,6 @@ TEST_CASE("variables are asked for in Python; a kernel of an unknown language is
     CHECK(found->all[0].name == "x");
     REQUIRE(kernel.asked.size() == 1);
     CHECK(kernel.asked[0].find("_cellgate_kernel") != std::string::npos);
-    CHECK_FALSE(variables(kernel_of("R"), kernel));
+    CHECK_FALSE(variables(kernel_of("julia"), kernel));
     CHECK(kernel.asked.size() == 1);
 }

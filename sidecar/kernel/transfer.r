@@ -161,7 +161,10 @@ local({
     }
     if (!is.atomic(plain)) return(paste0("<", class_of(value), ">"))
     plain <- plain[seq_len(min(length(plain), 50))]
-    if (is.character(plain)) plain <- ifelse(validUTF8(plain), substr(plain, 1, max_text), "<not UTF-8>")
+    if (is.character(plain)) {
+      plain[!validUTF8(plain)] <- "<not UTF-8>"
+      plain <- substr(plain, 1, max_text)
+    }
     paste(deparse(as.vector(plain), width.cutoff = 500L), collapse = "")
   }
   variable <- function(name) {
@@ -170,8 +173,8 @@ local({
     }
     value <- get(name, envir = globalenv())
     size <- size_of(value)
-    object(c("name", "type", "value", if (!is.null(size)) "size"),
-           c(string(name), string(class_of(value)), string(substr(described(value), 1, max_text)), if (!is.null(size)) string(paste(size))))
+    shown <- c(name, class_of(value), substr(described(value), 1, max_text), size) # without a size if it has none
+    object(c("name", "type", "value", "size")[seq_along(shown)], string(shown))
   }
   variables <- function(path) {
     names <- ls(globalenv())

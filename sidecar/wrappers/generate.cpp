@@ -15,16 +15,6 @@ namespace cellgate::wrappers {
 
 namespace {
 
-constexpr std::size_t max_name = 100;
-
-// Names are compared without case, as on some file systems.
-std::string lower(std::string_view name) {
-    std::string out(name.substr(0, max_name));
-    std::transform(out.begin(), out.end(), out.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-    return out;
-}
-
 // Tools of such names are grouped in a module: `resources` has `read` for resources/read.
 constexpr std::array<std::string_view, 2> groups{"resources", "prompts"};
 
@@ -72,6 +62,14 @@ std::string group_text(const PackageWriter& writer, const std::string& group, co
 
 const PackageWriter& writer_of(Language language) {
     return language == Language::typescript ? typescript_writer() : python_writer();
+}
+
+std::string lower(std::string_view name) {
+    constexpr std::size_t max_name = 100;
+    std::string out(name.substr(0, max_name));
+    std::transform(out.begin(), out.end(), out.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    return out;
 }
 
 void require_fits(std::string_view text) {

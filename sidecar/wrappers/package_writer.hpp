@@ -47,4 +47,8 @@ void require_fits(std::string_view text);
 
 std::string first_line(const std::string& text);
 
+// A server's or a tool's name as that of a package or a module: they are compared without case, as on some file
+// systems.
+std::string lower(std::string_view name);
+
 } // namespace cellgate::wrappers

@@ -1,5 +1,6 @@
 #include "wrappers/signature.hpp"
 
+#include "package_writer.hpp"
 #include "python_text.hpp"
 #include "schema.hpp"
 #include "types.hpp"
@@ -26,13 +27,6 @@ std::string fields_in_a_line(const Class& type) {
     return fmt::format("({})", fmt::join(shown, ", "));
 }
 
-std::string lowered_name(std::string name) {
-    for (char& c : name) {
-        c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    }
-    return name;
-}
-
 } // namespace
 
 std::string signature(const std::string& server, const protocol::ToolSpec& tool) {
@@ -51,9 +45,9 @@ std::string signature(const std::string& server, const protocol::ToolSpec& tool)
                 }
             }
         }
-        std::string text = fmt::format("mcptools.{}.{}.run{} -> {}", identifier(lowered_name(server), "server"),
-                                       identifier(lowered_name(tool.name), "tool"),
-                                       fields_in_a_line(types.classes()[inputs - 1]), result);
+        std::string text =
+            fmt::format("mcptools.{}.{}.run{} -> {}", identifier(lower(server), "server"),
+                        identifier(lower(tool.name), "tool"), fields_in_a_line(types.classes()[inputs - 1]), result);
         for (std::size_t i = 0; i + 1 < inputs; ++i) {
             text += fmt::format("\n{}{}", types.classes()[i].name, fields_in_a_line(types.classes()[i]));
         }

@@ -57,13 +57,13 @@ class R(LanguageTest):
 
     def test_variables_are_listed_by_type_value_and_length(self):
         self.run_ok("rm(list = ls())\nn <- 1:3; text <- 'a \"b\"\\n'; table <- data.frame(a = 1:2, b = 3:4); rest <- list(1, x = 'y')\n"
-                    "add <- function(a, b = 2) a + b; where <- new.env(); none <- NULL; bytes <- '\\xff'; long <- rep('x', 1e6)")
+                    "add <- function(a, b = 2) a + b; where <- new.env(); none <- NULL; bytes <- '\\xff'; long <- rep('x', 1e6); empty <- character(0)")
         found = self.variables()
         self.assertEqual({name: value for name, value in found.items() if name != "long"}, {
             "n": ("integer", "1:3", "3"), "text": ("character", '"a \\"b\\"\\n"', "1"),
             "table": ("data.frame", "2 rows, 2 columns", "2"), "rest": ("list", "list(numeric, x)", "2"),
             "add": ("function", "function(a, b = 2)", None), "where": ("environment", "<environment>", None),
-            "none": ("NULL", "NULL", "0"), "bytes": ("character", '"<not UTF-8>"', "1")})
+            "none": ("NULL", "NULL", "0"), "bytes": ("character", '"<not UTF-8>"', "1"), "empty": ("character", "character(0)", "0")})
         self.assertEqual(found["long"][::2], ("character", "1000000"))
 
     def test_listing_variables_runs_none_of_their_code(self):

@@ -40,27 +40,6 @@ constexpr std::array etc_names = {"alternatives",
 // /usr/lib/python3.11/sitecustomize.py and the configuration of OpenJDK are links to these.
 constexpr std::array etc_prefixes = {"python3", "java-"};
 
-bool is_small_file(const fs::path& path) {
-    std::error_code error;
-    return fs::is_regular_file(path, error) && fs::file_size(path, error) <= max_table_bytes &&
-           ::access(path.c_str(), R_OK) == 0;
-}
-
-// The files of a folder that holds a few small ones and nothing else: to copy these takes bwrap less time than to bind
-// the folder. Empty for any other.
-std::vector<fs::path> few_small_files(const fs::path& folder) {
-    constexpr std::size_t few = 8;
-    std::vector<fs::path> files;
-    std::error_code error;
-    for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
-        if (files.size() == few || fs::is_symlink(entry->path()) || !is_small_file(entry->path())) {
-            return {};
-        }
-        files.push_back(entry->path());
-    }
-    return files;
-}
-
 // As it is here: a symlink stays one (time zones are read off the name that /etc/localtime points to).
 void add_as_it_is(MountPlan& plan, const fs::path& path) {
     std::error_code error;
@@ -74,16 +53,10 @@ void add_as_it_is(MountPlan& plan, const fs::path& path) {
         }
         status = fs::status(path, error);
     }
-    std::vector<fs::path> copied;
-    if (is_small_file(path)) {
-        copied = {path};
-    } else if (fs::is_directory(status)) {
-        copied = few_small_files(path);
-    }
-    for (const fs::path& file : copied) {
-        plan.put({.place = file, .kind = Mount::Kind::copy, .source = file});
-    }
-    if (copied.empty() && fs::exists(status)) {
+    const bool small = fs::is_regular_file(status) && fs::file_size(path, error) <= max_table_bytes;
+    if (small && ::access(path.c_str(), R_OK) == 0) {
+        plan.put({.place = path, .kind = Mount::Kind::copy, .source = path});
+    } else if (fs::exists(status)) {
         plan.read_only(path.string());
     }
 }

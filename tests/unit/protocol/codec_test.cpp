@@ -89,9 +89,9 @@ TEST_CASE("lengths are counted in characters, as JSON Schema counts") {
 
 TEST_CASE("members that exclude or need each other are named") {
     CHECK(problem_with<SessionCreateParams>(R"({"kernel":{"name":"a","interpreter":"/b"}})") ==
-          "params.kernel: expected name or interpreter or connectionFile, found more than one");
+          "params.kernel: expected name or interpreter or connectionFile or server, found more than one");
     CHECK(problem_with<SessionCreateParams>(R"({"kernel":{}})") ==
-          "params.kernel: expected name or interpreter or connectionFile, found neither");
+          "params.kernel: expected name or interpreter or connectionFile or server, found neither");
     CHECK(problem_with<SessionCreateParams>(R"({"kernel":{"name":"a"}})") == "none");
     CHECK(problem_with<SessionCreateParams>(R"({"sandbox":{}})") ==
           "params.sandbox: expected at least one of launcher, configFile, allowRead, allowWrite, gpu, found none");

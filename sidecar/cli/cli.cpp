@@ -3,6 +3,7 @@
 #include "base/error.hpp"
 #include "base/escape_unprintable.hpp"
 #include "commands.hpp"
+#include "config_file.hpp"
 #include "program_to_call.hpp"
 
 #include <fmt/format.h>
@@ -71,14 +72,14 @@ int main(int argc, char** argv) {
     Invocation invocation;
     invocation.program = program_to_call(argv[0]);
     for (const auto add_command :
-         {add_run,        add_check,   add_runtimes, add_generate,         add_call,      add_login,
-          add_logout,     add_install, add_kernels,  add_record,           add_events,    add_policy,
-          add_secret,     add_changes, add_undo,     add_verify,           add_doctor,    add_sandbox,
-          add_demo,       add_mcp,     add_connect,  add_status,           add_approvals, add_session,
-          add_queue,      add_servers, add_stats,    add_limits,           add_transfer,  add_stop,
-          add_completion, add_man,     add_serve,    add_workspace_sidecar}) {
+         {add_run,      add_check,     add_runtimes, add_generate,   add_call,    add_login,  add_logout,
+          add_install,  add_kernels,   add_record,   add_events,     add_policy,  add_secret, add_changes,
+          add_undo,     add_verify,    add_doctor,   add_sandbox,    add_demo,    add_mcp,    add_connect,
+          add_status,   add_approvals, add_session,  add_queue,      add_servers, add_stats,  add_limits,
+          add_transfer, add_stop,      add_config,   add_completion, add_man,     add_serve,  add_workspace_sidecar}) {
         add_command(app, invocation);
     }
+    use_config_file(app);
     app.footer("`cellgate help SUBCOMMAND` lists its options."); // not theirs
     try {
         std::vector<std::string> words = words_to_parse(argc, argv, invocation);
@@ -97,6 +98,9 @@ int main(int argc, char** argv) {
         } else {
             fmt::print(stderr, "{}", app.remaining().empty() ? app.help() : no_subcommand(app.remaining().front()));
         }
+        return 2;
+    } catch (const CLI::ConfigError& error) {
+        explain(config_file_error(app, error));
         return 2;
     } catch (const CLI::ParseError& error) {
         const int code = app.exit(error);

@@ -51,6 +51,7 @@ void add_queue(CLI::App& app, Invocation& invocation);
 void add_servers(CLI::App& app, Invocation& invocation);
 void add_transfer(CLI::App& app, Invocation& invocation);
 void add_stats(CLI::App& app, Invocation& invocation);
+void add_config(CLI::App& app, Invocation& invocation);
 void add_doctor(CLI::App& app, Invocation& invocation);
 void add_sandbox(CLI::App& app, Invocation& invocation);
 void add_completion(CLI::App& app, Invocation& invocation);

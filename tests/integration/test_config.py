@@ -1,0 +1,87 @@
+"""The configuration file of the command line, and what `cellgate config` shows."""
+
+import json
+import unittest
+
+from cli_testing import CliTest
+
+
+class Config(CliTest):
+    def configure(self, text):
+        path = self.workspace.base / "config/cellgate/config.toml"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+    def setUp(self):
+        super().setUp()
+        self.variables = {"XDG_CONFIG_HOME": str(self.workspace.base / "config")}
+
+    def run_with(self, *words, **variables):
+        return self.cli(*words, rooted=False, variables=self.variables | variables)
+
+    def test_options_come_from_the_file_and_the_command_line_wins(self):
+        data = self.workspace.base / "data"
+        data.mkdir()
+        (data / "a.txt").write_text("shown")
+        script = self.script(f"print(open({str(data / 'a.txt')!r}).read())\nimport os; print(os.environ.get('MARK'))")
+        self.assertEqual(self.run_with("run", script).returncode, 1)  # the control
+        path = self.configure(f'[run]\nallow-read = ["{data}"]\n[session.create]\nlanguage = "bash"\n')
+        ran = self.run_with("run", script)
+        self.assertEqual((ran.returncode, ran.stdout), (0, "shown\nNone\n"), ran.stderr)
+        # What the command line says is instead of it.
+        other = self.workspace.base / "other"
+        other.mkdir()
+        self.assertEqual(self.run_with("run", "--allow-read", str(other), script).returncode, 1)
+        values = json.loads(self.run_with("config", "--json").stdout)["values"]
+        self.assertEqual([(each["name"], each["values"], each["from"]) for each in values][:2],
+                         [("run.allow-read", [str(data)], f"{path}:2"),
+                          ("session.create.language", ["bash"], f"{path}:4")])
+
+    def test_a_flag_and_a_path_below_the_home(self):
+        self.configure('[run]\nallow-read = "~/data"\n[stats]\njson = true\n')
+        shown = self.run_with("config", "show", "--json", CELLGATE_SECRET_TOKEN="do-not-show")
+        values = {each["name"]: each["values"] for each in json.loads(shown.stdout)["values"]}
+        self.assertEqual(values["run.allow-read"], [self.workspace.environment()["HOME"] + "/data"])
+        self.assertEqual(values["CELLGATE_SECRET_TOKEN"], ["(a secret)"])
+        self.assertNotIn("do-not-show", shown.stdout)
+        self.assertRegex(self.run_with("config").stdout, r"run\.allow-read +/.*/data +/.*config\.toml:2\n")
+
+    def test_a_file_of_the_users_choice(self):
+        path = self.workspace.base / "mine.toml"
+        path.write_text("[queue]\njson = true\n")
+        shown = self.run_with("--config-file", str(path), "config", "--json")
+        self.assertEqual([each["name"] for each in json.loads(shown.stdout)["values"]][:1], ["queue.json"])
+        missing = self.run_with("--config-file", str(path) + "x", "config")
+        self.assertEqual(missing.returncode, 2)
+        self.assertIn("mine.tomlx", missing.stderr)
+
+    def test_what_is_wrong_in_it_is_named_with_its_place(self):
+        for text, words in (("[run]\nalow-read = 1\n", "line 2: run.alow-read is no option"),
+                            ("[walk]\nfast = true\n", "walk.fast is no option"),
+                            ("[run\n", "line 1, column"),
+                            ("[run]\ntimeout = 1979-05-27\n", "line 2: no option has such a value")):
+            with self.subTest(text):
+                path = self.configure(text)
+                result = self.run_with("status")
+                self.assertEqual(result.returncode, 2, result.stdout + result.stderr)
+                self.assertIn(str(path), result.stderr)
+                self.assertIn(words, result.stderr)
+
+    def test_a_value_counts_for_its_subcommand_alone(self):
+        self.configure('[run]\ntimeout = "soon"\n')
+        self.assertEqual(self.run_with("config").returncode, 0)
+        ran = self.run_with("run", self.script("1"))
+        self.assertEqual(ran.returncode, 2)
+        self.assertIn("--timeout", ran.stderr)
+
+    def test_nothing_is_read_from_the_workspace(self):
+        self.workspace.write("config.toml", "[nonsense")
+        self.workspace.write("cellgate/config.toml", "[nonsense")
+        shown = self.run_with("config")
+        self.assertEqual((shown.returncode, shown.stderr), (0, ""))
+        self.assertNotIn(str(self.workspace.path), shown.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

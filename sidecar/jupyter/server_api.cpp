@@ -27,6 +27,10 @@ constexpr std::size_t max_answer_bytes = std::size_t{4} << 20;
 constexpr std::size_t max_url_bytes = 2048;
 constexpr std::size_t max_words = 500;
 constexpr int first_failure = 400;
+constexpr int first_server_error = 500;
+// Jupyter Server answers 500 while it starts a kernel again whose process has ended.
+constexpr Duration max_shut_down = 15s;
+constexpr Duration before_next_try = 500ms;
 
 struct ServerWords {
     std::optional<std::string> message;
@@ -255,10 +259,17 @@ Task<void> ServerApi::interrupt(std::string kernel_id) {
 }
 
 Task<void> ServerApi::shut_down(std::string kernel_id) {
-    std::string no_body;
-    const Answer answer = co_await call("DELETE", "/api/kernels/" + kernel_id, std::move(no_body));
-    if (answer.status >= first_failure && answer.status != 404) {
-        throw refusal("did not shut the kernel down", answer.status, answer.body);
+    const Instant deadline = clock_.now() + max_shut_down;
+    while (true) {
+        std::string no_body;
+        const Answer answer = co_await call("DELETE", "/api/kernels/" + kernel_id, std::move(no_body));
+        if (answer.status < first_failure || answer.status == 404) {
+            co_return;
+        }
+        if (answer.status < first_server_error || clock_.now() >= deadline) {
+            throw refusal("did not shut the kernel down", answer.status, answer.body);
+        }
+        co_await sleep_for(clock_, before_next_try);
     }
 }
 

@@ -106,6 +106,7 @@ class Cells(RemoteTest):
         self.assertEqual(died.result()["status"], "killed")
         self.assertIn("its process ended", died.result()["reason"])
         self.assertEqual(self.run_far("print('again')").text(), "again\n")
+        self.assertEqual(len(self.server.kernels()), 1)  # the server had started the dead one again
 
     def test_what_the_server_decides_is_refused(self):
         before = len(self.server.kernels())

@@ -27,7 +27,7 @@ class AsAnOrdinaryUser(unittest.TestCase):
         folder = tempfile.TemporaryDirectory(prefix="cgu", dir="/tmp")
         cls.addClassCleanup(folder.cleanup)
         cls.copy = Path(folder.name)
-        for part in ("tests/integration", "tests/contract", "tests/fixtures", "tests/unit/sandbox", "schemas"):
+        for part in ("tests/integration", "tests/contract", "tests/fixtures", "tests/unit/sandbox", "schemas", "docs"):
             shutil.copytree(REPOSITORY / part, cls.copy / part, ignore=shutil.ignore_patterns("__pycache__"))
         shutil.copy(CELLGATE, cls.copy / "cellgate")
         for path in (cls.copy, *cls.copy.rglob("*")):

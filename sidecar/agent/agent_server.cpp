@@ -11,12 +11,6 @@ namespace cellgate::agent {
 
 namespace {
 
-constexpr std::string_view instructions =
-    "Runs code in a stateful, sandboxed kernel beside the user's editor. Write code that calls tools instead of "
-    "calling them one by one: generate_wrappers makes a Python package of an MCP server's tools, search_tools and "
-    "describe_tool say what there is, and execute runs the code. What leaves the sandbox may wait for a user's "
-    "answer; a denial says why, and asking again the same way will not change it.";
-
 // The variables that the user means for the kernel: KERNEL_ENV_NAME becomes NAME, as ipybox has it.
 Environment kernel_environment(const Environment& environment) {
     constexpr std::string_view prefix = "KERNEL_ENV_";
@@ -38,18 +32,30 @@ std::vector<mcp::Tool> all_tools(SidecarClient& sidecar, const UserLimits& limit
     return all;
 }
 
+std::vector<mcp::Tool> offered_tools(SidecarClient& sidecar, const AgentSettings& settings) {
+    std::vector<mcp::Tool> all = all_tools(sidecar, settings.limits);
+    const std::vector<std::string_view>& offered = settings.tools.tools;
+    if (!offered.empty()) {
+        std::erase_if(all, [&](const mcp::Tool& each) {
+            return std::find(offered.begin(), offered.end(), each.spec.name) == offered.end();
+        });
+    }
+    return all;
+}
+
 Task<std::unique_ptr<ByteStream>> connect_agent(async::Loop* loop, daemon::WorkspaceSidecarOptions options) {
     co_return co_await daemon::connect_to_workspace(*loop, std::move(options));
 }
 
-mcp::ServerDescription description() {
-    return {{"cellgate", CELLGATE_VERSION}, std::string(instructions)};
+mcp::ServerDescription description(const AgentSettings& settings) {
+    return {{"cellgate", CELLGATE_VERSION}, std::string(settings.tools.instructions)};
 }
 
 } // namespace
 
-AgentSettings read_agent_settings(daemon::WorkspaceSidecarOptions options, const Environment& environment) {
-    return {std::move(options), read_user_limits(environment), kernel_environment(environment)};
+AgentSettings read_agent_settings(AgentOptions options, const Environment& environment) {
+    return {std::move(options.sidecar), find_tool_set(options.tool_set), read_user_limits(environment),
+            kernel_environment(environment)};
 }
 
 AgentServer::AgentServer(async::Loop* loop, std::shared_ptr<protocol::Connection> connection,
@@ -57,7 +63,7 @@ AgentServer::AgentServer(async::Loop* loop, std::shared_ptr<protocol::Connection
     : sidecar_(
           loop->clock(), [loop, options = settings.sidecar] { return connect_agent(loop, options); },
           settings.kernel_environment),
-      server_(std::move(connection), description(), all_tools(sidecar_, settings.limits), loop->clock()) {}
+      server_(std::move(connection), description(settings), offered_tools(sidecar_, settings), loop->clock()) {}
 
 Task<void> AgentServer::run() {
     co_await finally(server_.run(), sidecar_.close());

@@ -1,8 +1,9 @@
 #pragma once
 // `AgentServer` is the MCP server for one agent, with its own connection to the workspace's sidecar.
 
+#include "agent/serve_agent.hpp"
+#include "agent/tool_set.hpp"
 #include "base/environment.hpp"
-#include "daemon/connect.hpp"
 #include "limits.hpp"
 #include "mcp/server.hpp"
 #include "sidecar_client.hpp"
@@ -14,13 +15,14 @@ namespace cellgate::agent {
 // What all agents of this process have alike.
 struct AgentSettings {
     daemon::WorkspaceSidecarOptions sidecar;
+    ToolSet tools;
     UserLimits limits;
     Environment kernel_environment;
 };
 
 // `environment`, of this process, has the user's limits and what is meant for the kernel. Throws Error{config_invalid}
 // for limits that are no numbers.
-AgentSettings read_agent_settings(daemon::WorkspaceSidecarOptions options, const Environment& environment);
+AgentSettings read_agent_settings(AgentOptions options, const Environment& environment);
 
 class AgentServer {
   public:

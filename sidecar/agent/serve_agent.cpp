@@ -7,7 +7,7 @@
 
 namespace cellgate::agent {
 
-Task<void> serve_agent(async::Loop* loop, daemon::WorkspaceSidecarOptions options, Environment environment) {
+Task<void> serve_agent(async::Loop* loop, AgentOptions options, Environment environment) {
     auto connection = std::make_shared<protocol::FramedConnection>(daemon::take_stdio(*loop), protocol::Framing::lines);
     const AgentSettings settings = read_agent_settings(std::move(options), environment);
     AgentServer server(loop, std::move(connection), settings);

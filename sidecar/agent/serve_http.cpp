@@ -98,8 +98,7 @@ Task<void> end(async::HttpServer* server, mcp::HttpService* service) {
 
 } // namespace
 
-Task<void> serve_agents_over_http(async::Loop* loop, daemon::WorkspaceSidecarOptions options, HttpOptions http,
-                                  Environment environment) {
+Task<void> serve_agents_over_http(async::Loop* loop, AgentOptions options, HttpOptions http, Environment environment) {
     require_usable(http);
     const AgentSettings settings = read_agent_settings(std::move(options), environment);
     std::string token = http.token_file.empty() ? std::string() : read_token(http.token_file);

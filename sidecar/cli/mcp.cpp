@@ -63,7 +63,7 @@ std::optional<Endpoint> listening_endpoint(std::string_view text) {
     return host ? std::optional(Endpoint{*host, 0}) : std::nullopt;
 }
 
-Task<void> serve_agents(async::Loop* loop, daemon::WorkspaceSidecarOptions options, HttpArguments http) {
+Task<void> serve_agents(async::Loop* loop, agent::AgentOptions options, HttpArguments http) {
     if (http.at.empty()) {
         return agent::serve_agent(loop, std::move(options), process_environment());
     }
@@ -80,20 +80,29 @@ Task<void> serve_agents(async::Loop* loop, daemon::WorkspaceSidecarOptions optio
 } // namespace
 
 void add_mcp(CLI::App& app, Invocation& invocation) {
-    auto options = std::make_shared<daemon::WorkspaceSidecarOptions>();
+    auto options = std::make_shared<agent::AgentOptions>();
     auto client = std::make_shared<std::string>();
     auto http = std::make_shared<HttpArguments>();
-    options->workspace = ".";
+    options->sidecar.workspace = ".";
     CLI::App* command = app.add_subcommand(
         "mcp", "Serve an agent over MCP, on stdin and stdout, or agents over HTTP: they run code, and a user answers");
-    command->add_option("--root", options->workspace, "The workspace; default: the current directory")
+    command->add_option("--root", options->sidecar.workspace, "The workspace; default: the current directory")
         ->check(CLI::ExistingDirectory.description({}))
         ->type_name("DIR");
     command
-        ->add_option("--trace", options->trace_file,
+        ->add_option("--trace", options->sidecar.trace_file,
                      "If this starts the workspace's sidecar: it appends every message to FILE, as JSON lines")
         ->type_name("FILE");
-    add_log_level(*command, options->log_level, "If this starts the sidecar: what it logs");
+    std::vector<std::string> tool_sets;
+    for (const agent::ToolSet& each : agent::tool_sets()) {
+        tool_sets.emplace_back(each.name);
+    }
+    command
+        ->add_option("--as", options->tool_set,
+                     "The tools that are offered: few (default), all, or those of ipybox with its names and results")
+        ->check(CLI::IsMember(tool_sets).description({}))
+        ->type_name("NAME");
+    add_log_level(*command, options->sidecar.log_level, "If this starts the sidecar: what it logs");
     CLI::Option* config = command->add_option(
         "--print-config", *client,
         "Print what to write into the configuration of an MCP client: vscode, claude, cursor or neovim");
@@ -105,7 +114,7 @@ void add_mcp(CLI::App& app, Invocation& invocation) {
     command->callback([options, client, http, &invocation] {
         invocation.run = [options, client, http] {
             if (!client->empty()) {
-                const std::string workspace = service::canonical_workspace(options->workspace);
+                const std::string workspace = service::canonical_workspace(options->sidecar.workspace);
                 const agent::McpClientConfig config = agent::mcp_client_config(*client, own_program(), workspace);
                 fmt::print("{}", config.json);
                 fmt::print(stderr, "cellgate: this goes into {}\n", config.file);

@@ -23,7 +23,8 @@ class Served:
     def __init__(self, workspace, *arguments, at="127.0.0.1:0"):
         self.lines = []
         self.process = start_process(
-            [CELLGATE, "mcp", "--root", str(workspace.path), "--trace", str(workspace.new_trace()), "--http", at, *arguments],
+            [CELLGATE, "mcp", "--root", str(workspace.path), "--as", "all", "--trace", str(workspace.new_trace()),
+             "--http", at, *arguments],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=workspace.path,
             env=workspace.environment(), text=True)
         url = self._until(r"agents reach MCP at (\S+)$")

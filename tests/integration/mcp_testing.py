@@ -19,7 +19,7 @@ class McpClient:
     `tasks`: whether it declares the extension of the modern era."""
 
     def __init__(self, workspace, name="test-agent", *, modern=False, elicit=None, tasks=False, environment=None,
-                 arguments=()):
+                 tools="all", arguments=()):
         self.workspace = workspace
         self.name = name
         self.modern = modern
@@ -39,7 +39,7 @@ class McpClient:
         self.log_path = trace.with_suffix(".log")
         with open(self.log_path, "wb") as log:
             self.process = start_process([CELLGATE, "mcp", "--root", str(workspace.path), "--trace", str(trace),
-                                          *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log,
+                                          *(["--as", tools] if tools else []), *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log,
                                          cwd=workspace.path, env=environment or workspace.environment(), bufsize=0)
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()

@@ -255,6 +255,27 @@ class Running(McpTest):
         self.assertEqual({tool["name"] for tool in lists[0]}, TOOLS)
         self.assertEqual(text_of(modern.call("execute", code="6 * 7")), "42\n")
 
+    def test_the_set_of_tools_is_chosen_and_without_a_choice_it_is_small(self):
+        def tools(*arguments):
+            agent = self.mcp(tools=None, arguments=arguments)
+            return agent, {tool["name"]: tool for tool in agent.request("tools/list")["tools"]}
+
+        _, few = tools()
+        _, everything = tools("--as", "all")
+        self.assertEqual(set(few), {"execute", "read_output", "search_tools", "describe_tool", "generate_wrappers",
+                                    "install_package", "reset"})
+        self.assertLess(len(json.dumps(few)), len(json.dumps(everything)) * 0.6)
+        # ipybox's tools, with its parameters (ipybox/mcp/server.py).
+        agent, ipybox = tools("--as", "ipybox")
+        parameters = {name: sorted(tool["inputSchema"]["properties"]) for name, tool in ipybox.items()}
+        self.assertEqual(parameters, {
+            "register_mcp_server": ["server_name", "server_params"],
+            "execute_ipython_cell": ["code", "max_output_chars", "timeout"],
+            "install_package": ["package_name"], "reset": ["session"]})
+        self.assertEqual(text_of(agent.call("execute_ipython_cell", code="6 * 7")), "42\n")
+        with self.assertRaises(RpcError):
+            agent.call("execute", code="1")
+
 
 class WireSchema(McpTest):
     """Every message is judged in every test, by McpClient; here is that the judge judges."""

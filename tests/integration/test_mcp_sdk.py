@@ -34,7 +34,7 @@ class Sdk(WorkspaceSidecarTest):
             with self.subTest(line):
                 saw = self.run_client(line)
                 self.assertEqual(saw["server"]["name"], "cellgate")
-                self.assertIn("execute_ipython_cell", saw["tools"])
+                self.assertIn("generate_wrappers", saw["tools"])
                 self.assertEqual(saw["executed"]["content"][0]["text"], "hello\n42\n")
                 self.assertEqual(saw["progress"][0], "hello")
                 self.assertFalse(saw["registered"].get("isError"), saw["registered"])

@@ -31,8 +31,12 @@ function takesMcpServers(): boolean {
 
 export function agent(cellgate: Cellgate): vscode.Disposable {
     let client: Promise<McpClient> | undefined;
+    const allTools = () => {
+        const launch = cellgate.launch("mcp");
+        return { ...launch, arguments: [...launch.arguments, "--as", "all"] };
+    };
     const connect = () =>
-        (client ??= McpClient.open(cellgate.launch("mcp"), { name: "VS Code chat", version: cellgate.version }, cellgate.log).then(
+        (client ??= McpClient.open(allTools(), { name: "VS Code chat", version: cellgate.version }, cellgate.log).then(
             (opened) => {
                 void opened.ended.then(() => (client = undefined));
                 return opened;

@@ -3,9 +3,9 @@
 // A request needs the token of the server's user. Each agent is a client of the sidecar by itself, of role agent: it
 // can do what one on stdin can, and no more.
 
+#include "agent/serve_agent.hpp"
 #include "base/environment.hpp"
 #include "base/host.hpp"
-#include "daemon/connect.hpp"
 
 #include <string>
 
@@ -20,7 +20,6 @@ struct HttpOptions {
 
 // Until SIGINT or SIGTERM. Prints on stderr where it listens and where the token is. Throws Error{config_invalid} for
 // options that cannot be: no TLS beyond this machine, a token that others can read; and what HttpServer throws.
-Task<void> serve_agents_over_http(async::Loop* loop, daemon::WorkspaceSidecarOptions options, HttpOptions http,
-                                  Environment environment);
+Task<void> serve_agents_over_http(async::Loop* loop, AgentOptions options, HttpOptions http, Environment environment);
 
 } // namespace cellgate::agent

@@ -1,0 +1,47 @@
+#include "agent/tool_set.hpp"
+
+#include "base/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace cellgate::agent {
+
+namespace {
+
+constexpr std::string_view instructions =
+    "Runs code in a stateful, sandboxed kernel beside the user's editor. Write code that calls tools instead of "
+    "calling them one by one: generate_wrappers makes a Python package of an MCP server's tools, search_tools and "
+    "describe_tool say what there is, and execute runs the code. What leaves the sandbox may wait for a user's "
+    "answer; a denial says why, and asking again the same way will not change it.";
+
+constexpr std::string_view ipybox_instructions =
+    "Runs Python code in a stateful, sandboxed IPython kernel beside the user's editor. register_mcp_server makes a "
+    "Python package of an MCP server's tools, mcptools.NAME, which code that execute_ipython_cell runs imports. What "
+    "leaves the sandbox may wait for a user's answer; a denial says why, and asking again the same way will not change "
+    "it.";
+
+} // namespace
+
+const std::vector<ToolSet>& tool_sets() {
+    static const std::vector<ToolSet> sets = {
+        {default_tool_set,
+         instructions,
+         {"execute", "read_output", "search_tools", "describe_tool", "generate_wrappers", "install_package", "reset"}},
+        {"all", instructions, {}},
+        {"ipybox", ipybox_instructions, {"register_mcp_server", "execute_ipython_cell", "install_package", "reset"}},
+    };
+    return sets;
+}
+
+const ToolSet& find_tool_set(std::string_view name) {
+    const std::vector<ToolSet>& sets = tool_sets();
+    const auto found = std::find_if(sets.begin(), sets.end(), [&](const ToolSet& each) { return each.name == name; });
+    if (found == sets.end()) {
+        throw Error(ErrorCode::config_invalid, fmt::format("there is no set of tools {}", name));
+    }
+    return *found;
+}
+
+} // namespace cellgate::agent

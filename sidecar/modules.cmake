@@ -4,7 +4,7 @@ set(CELLGATE_LAYERS
   "sidecar/base"
   "protocol,sidecar/async"
   "sidecar/tls,sidecar/jupyter,sidecar/mcp,sidecar/wrappers,sidecar/sandbox,sidecar/store,sidecar/record,sidecar/changes"
-  "sidecar/gate"
+  "sidecar/gate,sidecar/images"
   "sidecar/tools,sidecar/packages,sidecar/egress"
   "sidecar/session,sidecar/checks"
   "sidecar/service"

@@ -18,6 +18,8 @@ PATTERNS = {
     "^[/*]": ("is_request_path", "a path that begins with /"),
     "^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$": (
         "is_identifier", '1 to 64 letters, digits, "_", "-" and ".", of which the first is no "-" or "."'),
+    "^[A-Za-z0-9][A-Za-z0-9._:/@-]*$": (
+        "is_image_name", 'an image\'s name: letters, digits, ".", "_", "-", ":", "/" and "@", of which the first is a letter or a digit'),
 }
 # Definitions whose pattern says less than their description.
 NAMED = {

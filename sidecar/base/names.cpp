@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <sys/random.h>
 
@@ -36,6 +37,17 @@ bool is_variable_name(std::string_view name) {
     constexpr std::string_view word = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
     return !name.empty() && name.size() <= max_length && !(name.front() >= '0' && name.front() <= '9') &&
            name.find_first_not_of(word) == std::string_view::npos;
+}
+
+bool is_image_name(std::string_view name) {
+    constexpr std::size_t max_length = 255;
+    constexpr std::string_view alphanumeric = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+    const auto is_part = [&](char c) {
+        return alphanumeric.find(c) != std::string_view::npos ||
+               std::string_view("._:/@-").find(c) != std::string_view::npos;
+    };
+    return !name.empty() && name.size() <= max_length && alphanumeric.find(name.front()) != std::string_view::npos &&
+           std::all_of(name.begin(), name.end(), is_part);
 }
 
 std::string random_bytes(std::size_t count) {

@@ -156,6 +156,7 @@ sandbox::BuildProfile CodeChecks::profile(const packages::Python& python, const 
         }
     }
     profile.hidden = directories_.all();
+    profile.image = python.image;
     return profile;
 }
 
@@ -176,14 +177,18 @@ Task<CodeChecks::Asked> CodeChecks::ask(CheckRequest request) const {
 
 Task<std::string> CodeChecks::run(CheckRequest request) {
     packages::Python python;
-    if (request.python) {
+    // The machine's programs do not run in an image.
+    const bool of_image = request.python && request.python->image;
+    const bool in_image = of_image && jupyter::same_language(request.language, "python");
+    if (request.python && (in_image || !of_image)) {
         python = *request.python;
     } else {
         python = co_await find_python();
     }
+    request.types = request.types && !in_image;
     Asked asked = co_await ask(std::move(request));
     std::function<store::LockedTempDir()> make = [this, &asked, &python] {
-        asked.packages = packages::Packages(directories_, root_, python).shown();
+        asked.packages = python.image ? std::string() : packages::Packages(directories_, root_, python).shown();
         asked.npm = packages::NpmPackages(directories_, root_).shown();
         store::LockedTempDir made = store::make_locked_temp_dir(directories_.runtime, "c-");
         for (const CheckerFile& file : checker_files) {

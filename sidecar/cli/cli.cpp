@@ -72,11 +72,12 @@ int main(int argc, char** argv) {
     Invocation invocation;
     invocation.program = program_to_call(argv[0]);
     for (const auto add_command :
-         {add_run,      add_check,     add_runtimes, add_generate,   add_call,    add_login,  add_logout,
-          add_install,  add_kernels,   add_record,   add_events,     add_policy,  add_secret, add_changes,
-          add_undo,     add_verify,    add_doctor,   add_sandbox,    add_demo,    add_mcp,    add_connect,
-          add_status,   add_approvals, add_session,  add_queue,      add_servers, add_stats,  add_limits,
-          add_transfer, add_stop,      add_config,   add_completion, add_man,     add_serve,  add_workspace_sidecar}) {
+         {add_run,     add_check,   add_runtimes,   add_generate, add_call,   add_login,
+          add_logout,  add_install, add_image,      add_kernels,  add_record, add_events,
+          add_policy,  add_secret,  add_changes,    add_undo,     add_verify, add_doctor,
+          add_sandbox, add_demo,    add_mcp,        add_connect,  add_status, add_approvals,
+          add_session, add_queue,   add_servers,    add_stats,    add_limits, add_transfer,
+          add_stop,    add_config,  add_completion, add_man,      add_serve,  add_workspace_sidecar}) {
         add_command(app, invocation);
     }
     use_config_file(app);

@@ -36,6 +36,7 @@ void add_call(CLI::App& app, Invocation& invocation);
 void add_login(CLI::App& app, Invocation& invocation);
 void add_logout(CLI::App& app, Invocation& invocation);
 void add_install(CLI::App& app, Invocation& invocation);
+void add_image(CLI::App& app, Invocation& invocation);
 void add_kernels(CLI::App& app, Invocation& invocation);
 void add_record(CLI::App& app, Invocation& invocation);
 void add_policy(CLI::App& app, Invocation& invocation);

@@ -47,6 +47,14 @@ CLI::Option* add_sandbox_launcher(CLI::App& command, std::string& launcher) {
         ->type_name(fmt::format("{}", fmt::join(names, "|")));
 }
 
+CLI::Option* add_sandbox_image(CLI::App& command, std::string& image) {
+    return command
+        .add_option("--image", image,
+                    "Run the Python of this image in place of the machine's: its files are the sandbox's system. See "
+                    "`cellgate image --help`")
+        ->type_name("NAME");
+}
+
 std::vector<CLI::Option*> SandboxOptions::add_to(CLI::App& command) {
     return {
         add_sandbox_config(command, config),

@@ -33,6 +33,9 @@ CLI::Option* add_sandbox_launcher(CLI::App& command, std::string& launcher);
 // The kind with that launcher; the default one if the option was not given.
 sandbox::Isolation isolation_of(const std::string& launcher);
 
+// `image` stays empty if the option is not given; it must outlive the parsing of the command line.
+CLI::Option* add_sandbox_image(CLI::App& command, std::string& image);
+
 // `file` stays empty if the option is not given; it must outlive the parsing of the command line.
 CLI::Option* add_sandbox_config(CLI::App& command, std::string& file);
 

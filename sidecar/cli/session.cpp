@@ -62,6 +62,9 @@ void print_session(const protocol::SessionInfo& session) {
     fmt::print("kernel: {}\n", escape_unprintable(kernel_words(session.kernel)));
     fmt::print("folder: {}\n", escape_unprintable(session.cwd));
     fmt::print("sandbox: {}\n", decode_json_string(to_json(session.sandbox)));
+    if (session.image) {
+        fmt::print("image: {} ({})\n", session.image->name, session.image->id);
+    }
     fmt::print("layers: {}\n", escape_unprintable(fmt::format("{}", fmt::join(session.layers, ", "))));
     if (session.sandbox_config) {
         fmt::print("settings file: {}\n", escape_unprintable(*session.sandbox_config));

@@ -12,6 +12,7 @@ std::vector<CLI::Option*> SessionSandbox::add_to(CLI::App& command) {
     CLI::Option* without = command.add_flag("--no-sandbox", none, "Run without any isolation");
     std::vector<CLI::Option*> added = options.add_to(command);
     added.push_back(add_sandbox_launcher(command, launcher));
+    added.push_back(add_sandbox_image(command, image));
     for (CLI::Option* option : added) {
         option->excludes(without);
     }
@@ -23,6 +24,9 @@ protocol::SandboxChoice SessionSandbox::choice() const {
     choice.isolated = !none;
     if (!launcher.empty()) {
         choice.launcher = from_json<protocol::SandboxLauncher>(fmt::format("\"{}\"", launcher), "--sandbox");
+    }
+    if (!image.empty()) {
+        choice.image = image;
     }
     if (!options.config.empty()) {
         choice.config_file = std::filesystem::absolute(options.config);

@@ -14,6 +14,7 @@ namespace cellgate::cli {
 struct SessionSandbox {
     bool none = false;
     std::string launcher; // empty: the default
+    std::string image;    // empty: none
     SandboxOptions options;
 
     // Must outlive the parsing of the command line. Returns the options that ask for a sandbox.

@@ -58,8 +58,9 @@ Task<void> print_status(async::Loop* loop, daemon::InstancePaths paths, int* exi
                escape_unprintable(paths.workspace), found->sidecar.pid);
     fmt::print("log: {}\n", escape_unprintable(paths.log));
     for (const protocol::SessionInfo& session : list.sessions) {
-        fmt::print("session {}: {}, {}, {} cells run, {} waiting\n", escape_unprintable(session.session_id),
-                   word_for(session.status), escape_unprintable(session.kernel.name), session.execution_count,
+        const std::string image = session.image ? " of the image " + session.image->name : std::string();
+        fmt::print("session {}: {}, {}{}, {} cells run, {} waiting\n", escape_unprintable(session.session_id),
+                   word_for(session.status), escape_unprintable(session.kernel.name), image, session.execution_count,
                    session.queue_length);
     }
     *exit_code = 0;

@@ -8,6 +8,7 @@
 #include "crash_recovery.hpp"
 #include "elicitations.hpp"
 #include "idle_tracker.hpp"
+#include "images/images.hpp"
 #include "packages/installs.hpp"
 #include "profiles.hpp"
 #include "protocol/messages/secrets.hpp"
@@ -38,6 +39,7 @@ struct SidecarServices {
     tools::Registry& registry;
     TrustedServers& trusted_servers;
     packages::Installs& installs;
+    images::Images& images;
     ActivityRecord& activity;
     WorkspaceChanges& changes;
     const Stats& stats;

@@ -43,6 +43,16 @@ struct PackageMethods {
                                     session->id()),
                         "Install them where the kernel runs.");
         }
+        if (session->options().image) {
+            const std::string& name = session->options().image->name;
+            throw Error(ErrorCode::unsupported,
+                        fmt::format("the kernel of the session \"{}\" is in the image {}, so packages cannot be "
+                                    "installed for it",
+                                    session->id(), name),
+                        fmt::format("Add them in the image's Containerfile (RUN pip install …), and build that again: "
+                                    "cellgate image build DIR --tag {}",
+                                    name));
+        }
         if (!session->python()) {
             throw Error(ErrorCode::config_invalid,
                         fmt::format("expected a session with a Python kernel, found {} in session \"{}\"",

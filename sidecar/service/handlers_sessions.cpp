@@ -100,6 +100,10 @@ struct Sessions {
             }
             add(options.additions, params.sandbox->additions);
         }
+        Progress progress(client.peer, params.work_done_token, "Starting the kernel");
+        if (params.sandbox && params.sandbox->image) {
+            options.image = co_await open_image(*params.sandbox->image, options.isolation, &progress);
+        }
         if (params.sandbox && params.sandbox->config_file) {
             std::string file = sidecar.workspace.resolve(
                 sandbox::without_tilde(*params.sandbox->config_file, sidecar.workspace.environment));
@@ -110,9 +114,20 @@ struct Sessions {
         if (client.role != protocol::Role::user) {
             options.limits = sidecar.agent_limits.limits_of(options.limits);
         }
-        Progress progress(client.peer, params.work_done_token, "Starting the kernel");
         const std::shared_ptr<session::Session> session = co_await sidecar.sessions.create(std::move(options));
         co_return session->info();
+    }
+
+    Task<std::shared_ptr<const sandbox::Image>> open_image(std::string name, sandbox::Isolation isolation,
+                                                           Progress* progress) const {
+        const sandbox::IsolationTraits& traits = sandbox::traits_of(isolation);
+        if (!traits.mounts) {
+            throw Error(ErrorCode::config_invalid,
+                        fmt::format("an image was asked for, and the {} launcher mounts nothing", traits.name),
+                        "Use the default sandbox, or gvisor.");
+        }
+        images::Report report = [progress](const std::string& text) { progress->report(text); };
+        co_return co_await sidecar.images.open(std::move(name), std::move(report));
     }
 
     // Where a user set one for all sessions, an agent cannot choose another.
@@ -167,19 +182,22 @@ struct Sessions {
         Progress progress(client.peer, params.work_done_token, "Restarting the kernel");
         std::optional<std::string> id = std::move(params.session_id);
         const std::shared_ptr<session::Session> session = co_await sidecar.sessions.find_or_start(std::move(id));
-        std::shared_ptr<const sandbox::Settings> settings = session->options().settings;
-        sandbox::Additions additions = session->options().additions;
-        if (settings && client.role == protocol::Role::user) {
-            std::string file = settings->file;
-            settings = co_await read_settings(sidecar.loop, std::move(file));
+        const session::SessionOptions& options = session->options();
+        session::SandboxChange change{options.settings, options.additions, options.image};
+        if (change.settings && client.role == protocol::Role::user) {
+            std::string file = change.settings->file;
+            change.settings = co_await read_settings(sidecar.loop, std::move(file));
+        }
+        if (change.image && client.role == protocol::Role::user) {
+            change.image = co_await open_image(change.image->name, options.isolation, &progress);
         }
         if (params.sandbox) {
             if (!sandbox::traits_of(session->options().isolation).isolates) {
                 throw Error(ErrorCode::config_invalid, "the session has no sandbox that could be added to");
             }
-            add(additions, *params.sandbox);
+            add(change.additions, *params.sandbox);
         }
-        co_await session->restart(std::move(settings), std::move(additions)); // goes on without this client too
+        co_await session->restart(std::move(change)); // goes on without this client too
         co_return session->info();
     }
 

@@ -118,6 +118,7 @@ struct Sidecar::Impl {
     ServerTokens server_tokens;
     tools::Registry registry;
     packages::Installs installs;
+    images::Images images;
     TrustedServers trusted_servers;
     IdleTracker idle_tracker;
     session::ExecutionTurns turns; // of agents
@@ -155,39 +156,21 @@ Sidecar::Impl::Impl(async::Loop& loop_, SidecarOptions options)
       secrets(loop, loop.clock(), secrets_options(directories, workspace)),
       server_tokens(secrets, known_secrets, secret_record, elicitations),
       registry(loop, loop.clock(), gate, registry_options()),
-      installs(loop, gate, directories, workspace.path, workspace.environment), trusted_servers(registry, gate),
-      idle_tracker(loop.clock()), turns(agent_limits.executions),
+      installs(loop, gate, directories, workspace.path, workspace.environment),
+      images(loop, directories, workspace.environment), trusted_servers(registry, gate), idle_tracker(loop.clock()),
+      turns(agent_limits.executions),
       events(clients, idle_tracker, ledger.get(), activity, changes, stats, review, session_secrets),
       session_services{loop,        loop.clock(), gate,  registry.dispatcher(), *network,       events,
                        directories, journals,     turns, known_secrets,         workspace.path, workspace.environment},
       spares(session_services, [this] { return sessions.is_busy(); }), sessions(session_services, workspace, events),
       profiles(directories.config + "/profiles.json"),
       code_checks(loop, directories, workspace.path, workspace.environment),
-      session_checks(code_checks, sessions, profiles), services{loop,
-                                                                workspace,
-                                                                agent_limits,
-                                                                outlives_clients,
-                                                                sessions,
-                                                                journals,
-                                                                crash_recovery,
-                                                                idle_tracker,
-                                                                gate,
-                                                                elicitations,
-                                                                registry,
-                                                                trusted_servers,
-                                                                installs,
-                                                                activity,
-                                                                changes,
-                                                                stats,
-                                                                review,
-                                                                secrets,
-                                                                known_secrets,
-                                                                secret_record,
-                                                                session_secrets,
-                                                                server_tokens,
-                                                                profiles,
-                                                                session_checks,
-                                                                spares} {
+      session_checks(code_checks, sessions, profiles),
+      services{loop,           workspace,     agent_limits,  outlives_clients, sessions,      journals,
+               crash_recovery, idle_tracker,  gate,          elicitations,     registry,      trusted_servers,
+               installs,       images,        activity,      changes,          stats,         review,
+               secrets,        known_secrets, secret_record, session_secrets,  server_tokens, profiles,
+               session_checks, spares} {
     workspace.profile = profiles.default_profile();
     session_services.spares = &spares;
     session_services.request_secret = std::bind_front(&Impl::secret_for_session, this);

@@ -257,7 +257,7 @@ Task<void> ExecutionRun::send_chdir() {
 
 Task<void> ExecutionRun::add_notes(std::optional<protocol::ExecutionError> error) {
     const LanguageSupport& language = *instance_->language;
-    const bool holds_installs = sandbox::traits_of(context_.options.isolation).installs;
+    const bool holds_installs = context_.options.holds_installs();
     if (std::optional<protocol::Note> note = language.install_note(execution_->params.code, holds_installs)) {
         add_note(execution_->notes, std::move(*note));
     }
@@ -294,10 +294,10 @@ Task<void> ExecutionRun::add_missing_note(MissingModule missing) {
         co_return;
     }
     std::optional<std::string> outside;
-    if (!sandbox::traits_of(context_.options.isolation).installs && language.python()) {
+    if (!context_.options.holds_installs() && language.python()) {
         outside = language.python()->executable;
     }
-    add_note(execution_->notes, note_of_missing(missing, outside));
+    add_note(execution_->notes, note_of_missing(missing, outside, context_.options.image != nullptr));
 }
 
 Task<void> ExecutionRun::add_path_notes(std::vector<FailedPath> paths) {

@@ -83,14 +83,17 @@ Asked read_arguments(std::string_view arguments) {
 }
 
 // `outside`: the interpreter of a kernel that cellgate's installs do not reach.
-std::string command_of(const std::optional<std::string>& outside) {
-    return outside ? shell_word(*outside) + " -m pip install" : "cellgate install";
+std::string command_of(const std::optional<std::string>& outside, bool in_image) {
+    const std::string pip = outside ? shell_word(*outside) + " -m pip install" : "cellgate install";
+    return in_image ? "RUN " + pip : pip;
 }
 
-std::string remedy_of(const Asked& asked, const std::optional<std::string>& outside) {
-    const std::string where =
-        outside ? "to have a package, in a terminal: " : "to have a package in every session of this workspace: ";
-    std::string command = command_of(outside);
+std::string remedy_of(const Asked& asked, const std::optional<std::string>& outside, bool in_image) {
+    std::string where = "to have a package in every session of this workspace: ";
+    if (outside) {
+        where = in_image ? "to have a package, in the image's Containerfile: " : "to have a package, in a terminal: ";
+    }
+    std::string command = command_of(outside, in_image);
     if (!asked.problem.empty() || asked.packages.empty()) {
         const std::string names = escape_unprintable(command) + ", with names and versions of packages";
         return where + names +
@@ -104,7 +107,8 @@ std::string remedy_of(const Asked& asked, const std::optional<std::string>& outs
 
 } // namespace
 
-std::optional<protocol::Note> note_of_install(const std::string& code, const std::optional<std::string>& outside) {
+std::optional<protocol::Note> note_of_install(const std::string& code, const std::optional<std::string>& outside,
+                                              bool in_image) {
     static const std::regex pip(R"(^\s*[%!]\s*(?:\S*python\S*\s+-m\s+)?pip3?\s+install(?:\s+(.*))?$)");
     int looked_at = 0;
     for (std::size_t at = 0; at < code.size() && looked_at < max_lines;) {
@@ -129,7 +133,7 @@ std::optional<protocol::Note> note_of_install(const std::string& code, const std
         }
         protocol::Note note;
         note.text = "pip in a cell installs into the session's own home at most, which is removed with the session";
-        note.remedy = remedy_of(asked, outside);
+        note.remedy = remedy_of(asked, outside, in_image);
         if (asked.problem.empty() && !asked.packages.empty() && !asked.source_builds && !outside) {
             note.install = std::move(asked.packages);
         }
@@ -146,10 +150,11 @@ bool is_module_of(const std::vector<std::string>& folders, const std::string& na
     });
 }
 
-protocol::Note note_of_missing(const MissingModule& missing, const std::optional<std::string>& outside) {
+protocol::Note note_of_missing(const MissingModule& missing, const std::optional<std::string>& outside, bool in_image) {
     protocol::Note note;
     note.text = escape_unprintable(missing.text);
-    note.remedy = escape_unprintable(command_of(outside) + " " + shell_words(missing.packages));
+    note.remedy = escape_unprintable((in_image ? "in the image's Containerfile: " : "") +
+                                     command_of(outside, in_image) + " " + shell_words(missing.packages));
     if (!outside) {
         note.install = missing.packages;
     }

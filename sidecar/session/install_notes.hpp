@@ -13,11 +13,13 @@ namespace cellgate::session {
 
 // For code with a line such as `%pip install requests` or `!pip install requests`. The command names exactly the
 // packages of the line; if cellgate cannot install them that way, the note names the part of the line that prevents it.
-// `outside`: the interpreter, if cellgate cannot install for it but the user can.
-std::optional<protocol::Note> note_of_install(const std::string& code, const std::optional<std::string>& outside = {});
+// `outside`: the interpreter, if cellgate cannot install for it but the user can; `in_image`: it is one of an image.
+std::optional<protocol::Note> note_of_install(const std::string& code, const std::optional<std::string>& outside = {},
+                                              bool in_image = false);
 
-// The note for code that imported what is not there. `outside`: as above.
-protocol::Note note_of_missing(const MissingModule& missing, const std::optional<std::string>& outside);
+// The note for code that imported what is not there. The others: as above.
+protocol::Note note_of_missing(const MissingModule& missing, const std::optional<std::string>& outside,
+                               bool in_image = false);
 
 // Whether a file or folder in one of `folders` has the module's name. May block (file system).
 bool is_module_of(const std::vector<std::string>& folders, const std::string& name);

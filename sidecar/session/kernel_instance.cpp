@@ -48,6 +48,9 @@ std::vector<protocol::RuleSpec> rules_of_session(const SessionOptions& options) 
 // Of the kernelspec and the session.
 Environment given_environment(const jupyter::KernelChoice& choice, const SessionOptions& options) {
     Environment environment = choice.environment;
+    if (options.image) {
+        environment = options.image->environment;
+    }
     for (const auto& [name, value] : options.environment) {
         environment[name] = value;
     }
@@ -119,7 +122,7 @@ void KernelInstance::choose(const jupyter::KernelChoice& choice) {
     if (choice.interpreter) {
         latest.kernel.interpreter = choice.interpreter->executable;
     }
-    language = make_language_support(choice);
+    language = make_language_support(choice, context.options.image);
     latest.python = language->python();
     may_have_spare = !choice.from_workspace && language->may_be_spare();
 }
@@ -161,8 +164,15 @@ Task<void> KernelInstance::launch(jupyter::KernelChoice choice) {
     record_sandbox(launch.layers, launch.notices);
     const Instant deadline = services.loop.clock().now() + start_limit;
     const jupyter::SignsOfLife signs{max_silence, [this](int pid) { return progress_of(pid); }};
-    kernel = co_await jupyter::start_kernel(services.loop, std::move(launch.command), connection, *listener, deadline,
-                                            &signs);
+    try {
+        kernel = co_await jupyter::start_kernel(services.loop, std::move(launch.command), connection, *listener,
+                                                deadline, &signs);
+    } catch (const Error& error) {
+        if (context.options.image && error.message.find("No module named 'ipykernel") != std::string::npos) {
+            throw no_ipykernel_in_image(*context.options.image, choice.interpreter->executable);
+        }
+        throw;
+    }
     co_await introduce();
 }
 
@@ -336,6 +346,7 @@ sandbox::Profile KernelInstance::make_profile(const jupyter::KernelChoice& choic
     }
     made.settings = sandbox::with_additions(context.options.settings, context.options.additions);
     made.hidden = context.services.directories.all();
+    made.image = context.options.image;
     return made;
 }
 

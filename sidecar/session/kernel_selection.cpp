@@ -3,6 +3,7 @@
 #include "base/escape_unprintable.hpp"
 #include "base/fingerprint.hpp"
 #include "base/paths.hpp"
+#include "base/shell_words.hpp"
 #include "jupyter/language_names.hpp"
 #include "tools/workspace_programs.hpp"
 
@@ -90,9 +91,50 @@ Task<gate::OutcomeReport> allow_workspace_kernel(SessionServices& services, cons
     co_return services.gate.outcome_report(decision);
 }
 
+// Its Python, or the one there that was named.
+jupyter::KernelChoice kernel_of_image(const sandbox::Image& image, const SessionOptions& options) {
+    if (options.language && !jupyter::runs_language("python", *options.language)) {
+        throw Error(ErrorCode::kernel_not_found,
+                    fmt::format("expected a kernel for Python in the image {}, found the wish for {}", image.name,
+                                escape_unprintable(*options.language)),
+                    "Start the session without an image: kernels for other languages are the machine's.");
+    }
+    if (options.kernel.name && *options.kernel.name != "python3") {
+        throw Error(ErrorCode::kernel_not_found,
+                    fmt::format("expected \"python3\", or the path of an interpreter in the image {}, found the "
+                                "kernelspec \"{}\"",
+                                image.name, escape_unprintable(*options.kernel.name)),
+                    "Kernelspecs are the machine's. Name a Python in the image, or start the session without one.");
+    }
+    const std::string named = options.kernel.interpreter.value_or("python3");
+    const std::optional<std::string> python = sandbox::find_program(image, named);
+    if (!python) {
+        throw Error(
+            ErrorCode::kernel_not_found,
+            fmt::format("expected the program {} in the image {}, found none", escape_unprintable(named), image.name),
+            "Install Python with ipykernel in the image: RUN apt-get install -y python3-ipykernel, or begin "
+            "with FROM python:3. Its path may be named, too: --kernel /opt/conda/bin/python.");
+    }
+    return jupyter::choice_in_image(*python);
+}
+
 } // namespace
 
+Error no_ipykernel_in_image(const sandbox::Image& image, const std::string& executable) {
+    return Error(
+        ErrorCode::kernel_not_found,
+        fmt::format("expected ipykernel for {} in the image {}, found none", executable, image.name),
+        fmt::format("Add it in the image's Containerfile, and build that again: RUN {} -m pip install ipykernel",
+                    shell_word(executable)));
+}
+
 Task<SelectedKernel> select_kernel(SessionServices& services, const SessionOptions& options, bool may_ask) {
+    if (options.image) {
+        std::function<jupyter::KernelChoice()> look = [&options] { return kernel_of_image(*options.image, options); };
+        SelectedKernel selected;
+        selected.choice = co_await services.loop.run_blocking(std::move(look));
+        co_return selected;
+    }
     jupyter::KernelRequest request;
     request.name = options.kernel.name;
     request.interpreter = options.kernel.interpreter;

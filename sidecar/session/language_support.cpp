@@ -8,7 +8,8 @@
 
 namespace cellgate::session {
 
-std::unique_ptr<LanguageSupport> make_language_support(const jupyter::KernelChoice& choice) {
+std::unique_ptr<LanguageSupport> make_language_support(const jupyter::KernelChoice& choice,
+                                                       std::shared_ptr<const sandbox::Image> image) {
     if (choice.kind == jupyter::KernelKind::deno) {
         return std::make_unique<TypescriptSupport>(choice);
     }
@@ -16,7 +17,7 @@ std::unique_ptr<LanguageSupport> make_language_support(const jupyter::KernelChoi
         return std::make_unique<BashSupport>(choice);
     }
     if (choice.interpreter || choice.language == "python") {
-        return std::make_unique<PythonSupport>(choice);
+        return std::make_unique<PythonSupport>(choice, std::move(image));
     }
     if (choice.language == "R") {
         return std::make_unique<RSupport>(choice);

@@ -119,7 +119,9 @@ class LanguageSupport {
     virtual Task<ImportAnswer> import_variable(const KernelAccess& kernel, std::string name, RawJson value) const = 0;
 };
 
-std::unique_ptr<LanguageSupport> make_language_support(const jupyter::KernelChoice& choice);
+// `image`: that the choice is in, if it is in one.
+std::unique_ptr<LanguageSupport> make_language_support(const jupyter::KernelChoice& choice,
+                                                       std::shared_ptr<const sandbox::Image> image = nullptr);
 
 // Lets the Python programs of a session that starts outside the workspace's folder find the wrappers, which are in it.
 void add_wrapper_path(Environment& environment, const LaunchPlace& place);

@@ -55,8 +55,10 @@ KernelLaunch PythonSupport::launch(const LaunchPlace& place, Environment environ
     launch.files.push_back({place.session_dir + "/speedups.py", speedups_text});
     launch.files.push_back({place.session_dir + "/transfer.py", transfer_py_text});
     launch.argv = jupyter::launch_argv(choice_, place.connection_file, bootstrap);
-    launch.packages = packages::Packages(place.directories, place.workspace, *python_).shown();
-    launch.environment["CELLGATE_PACKAGES"] = launch.packages;
+    if (!python_->image) {
+        launch.packages = packages::Packages(place.directories, place.workspace, *python_).shown();
+        launch.environment["CELLGATE_PACKAGES"] = launch.packages;
+    }
     launch.keeps_output = true; // bootstrap.py sees to that
     return launch;
 }
@@ -78,7 +80,7 @@ std::optional<protocol::Note> PythonSupport::install_note(const std::string& cod
     if (!holds_installs && python_) {
         outside = python_->executable;
     }
-    return note_of_install(code, outside);
+    return note_of_install(code, outside, python_ && python_->image);
 }
 
 Task<std::optional<jupyter::Variables>> PythonSupport::variables(const KernelAccess& kernel) const {

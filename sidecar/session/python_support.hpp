@@ -8,8 +8,13 @@ namespace cellgate::session {
 
 class PythonSupport final : public PlainSupport {
   public:
-    explicit PythonSupport(jupyter::KernelChoice choice)
-        : PlainSupport(choice), choice_(std::move(choice)), python_(packages::python_of(choice_)) {}
+    // `image`: that the kernel is in, if it is in one.
+    explicit PythonSupport(jupyter::KernelChoice choice, std::shared_ptr<const sandbox::Image> image = nullptr)
+        : PlainSupport(choice), choice_(std::move(choice)), python_(packages::python_of(choice_)) {
+        if (python_) {
+            python_->image = std::move(image);
+        }
+    }
 
     KernelLaunch launch(const LaunchPlace& place, Environment environment) const override;
     std::optional<packages::Python> python() const override { return python_; }

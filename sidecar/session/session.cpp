@@ -95,6 +95,9 @@ protocol::SessionInfo Session::info() const {
     info.cwd = options_.cwd;
     info.sandbox = kind_of(options_.isolation);
     info.layers = latest_.layers.empty() ? std::vector<std::string>{"unknown"} : latest_.layers; // not started yet
+    if (options_.image) {
+        info.image = protocol::SessionImage{options_.image->name, options_.image->id};
+    }
     if (options_.settings) {
         info.sandbox_config = options_.settings->file;
     }

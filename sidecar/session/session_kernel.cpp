@@ -92,10 +92,10 @@ Task<void> Session::replace_kernel(std::shared_ptr<KernelInstance> instance, Dur
 }
 
 // Throws the errors that a start with them would throw.
-Task<void> Session::check_settings(std::shared_ptr<const sandbox::Settings> settings,
-                                   const sandbox::Additions& additions) {
+Task<void> Session::check_settings(const SandboxChange& change) {
     sandbox::Profile profile = instance_->profile;
-    profile.settings = sandbox::with_additions(std::move(settings), additions);
+    profile.settings = sandbox::with_additions(change.settings, change.additions);
+    profile.image = change.image;
     if (!sandbox::traits_of(options_.isolation).isolates || !profile.settings) {
         co_return;
     }
@@ -103,14 +103,15 @@ Task<void> Session::check_settings(std::shared_ptr<const sandbox::Settings> sett
     co_await shielded(services_.loop.run_blocking(std::move(plan)));
 }
 
-Task<void> Session::restart(std::shared_ptr<const sandbox::Settings> settings, sandbox::Additions additions) {
+Task<void> Session::restart(SandboxChange change) {
     require_restartable();
-    co_await check_settings(settings, additions);
+    co_await check_settings(change);
     require_restartable();
     replacing_ = true;
     replaced_.reset();
-    options_.settings = std::move(settings);
-    options_.additions = std::move(additions);
+    options_.settings = std::move(change.settings);
+    options_.additions = std::move(change.additions);
+    options_.image = std::move(change.image);
     mark_kernel_lost("the session was restarted");
     tasks_.spawn(replace_kernel(instance_, shutdown_grace));
     co_await replaced_.wait();

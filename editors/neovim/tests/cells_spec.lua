@@ -55,6 +55,25 @@ it("cells: the kernel of a language is a name, a path, or one elsewhere, which g
   equal(on_server, { { server = { url = "https://hub.example.org" } } })
 end)
 
+it("cells: an image is the sandbox of Python alone, and its Python is the kernel", function()
+  local config = require("cellgate.config")
+  local workspace = require("cellgate.workspace")
+  local before = config.values
+  local function params(language, chosen)
+    config.values = vim.tbl_extend("force", before, { kernels = { python = chosen }, sandbox_image = "analysis" })
+    local _, given = workspace.session(language)
+    return { given.kernel or "none", given.sandbox or "none" }
+  end
+  local alone, with_kernel = params("python"), params("python", "/usr/bin/python3")
+  local on_server = params("python", { server = { url = "https://hub.example.org" } })
+  local bash = params("bash")
+  config.values = before
+  equal(alone, { "none", { image = "analysis" } })
+  equal(with_kernel, { "none", { image = "analysis" } })
+  equal(on_server, { { server = { url = "https://hub.example.org" } }, "none" })
+  equal(bash, { "none", "none" })
+end)
+
 it("cells: a buffer that says no language has none, but for cells that name one", function()
   local cells = require("cellgate.cells")
   local workspace = require("cellgate.workspace")

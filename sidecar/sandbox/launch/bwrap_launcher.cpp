@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "launch/bwrap_start.hpp"
+#include "mounts/image_mounts.hpp"
 #include "mounts/kernel_mounts.hpp"
 #include "mounts/mount_check.hpp"
 #include "mounts/mount_plan.hpp"
@@ -39,7 +40,8 @@ Launch wrap_build(async::Command command, const BuildProfile& profile, const Env
 
     MountPlan plan;
     const std::string home = private_home(places);
-    add_system(plan, home, std::nullopt);
+    const auto add_own_system = profile.image ? add_system_of_image : add_system;
+    add_own_system(plan, home, std::nullopt);
     add_home(plan, home, std::nullopt);
     if (profile.network == Network::host) {
         add_names_of_the_network(plan);
@@ -71,7 +73,11 @@ Launch wrap_build(async::Command command, const BuildProfile& profile, const Env
         check_private(directory, "the build's directory");
         plan.put({.place = build_place, .source = directory, .writable = true});
     }
-    check_program(plan, command.argv.at(0), links);
+    if (profile.image) {
+        add_image(plan, *profile.image);
+    } else {
+        check_program(plan, command.argv.at(0), links);
+    }
     add_links(plan, links);
     command.lifeline_fd = first_free_descriptor(command);
     ResourceLimits hold = apply_limits(Limits{});

@@ -14,8 +14,14 @@ std::vector<std::string> tmpfs(mode_t mode, std::uint64_t bytes) {
     return {"--perms", fmt::format("{:04o}", mode), "--size", std::to_string(bytes), "--tmpfs"};
 }
 
+// Nothing can be made in what is bound.
+bool is_in_bind(const MountPlan& plan, const std::filesystem::path& place) {
+    const Mount* above = plan.at(place.parent_path().string());
+    return above != nullptr && above->kind == Mount::Kind::bind;
+}
+
 // The place follows, and before it the descriptor of a file.
-std::vector<std::string> option_of(const Mount& mount) {
+std::vector<std::string> option_of(const Mount& mount, bool in_bind) {
     switch (mount.kind) {
     case Mount::Kind::bind:
     case Mount::Kind::hidden_file: // bwrap mounts without devices: opening it is "Permission denied", for root too
@@ -24,7 +30,8 @@ std::vector<std::string> option_of(const Mount& mount) {
         return {"--dev-bind", mount.source};
     case Mount::Kind::copy:
     case Mount::Kind::file:
-        return {"--perms", mount.mode == 0 ? "0444" : fmt::format("{:04o}", mount.mode), "--file"};
+        return {"--perms", mount.mode == 0 ? "0444" : fmt::format("{:04o}", mount.mode),
+                in_bind ? "--ro-bind-data" : "--file"};
     case Mount::Kind::scratch:
         return tmpfs(mount.mode, mount.bytes);
     case Mount::Kind::symlink:
@@ -53,7 +60,7 @@ BwrapMounts bwrap_mounts(const MountPlan& plan, int first_descriptor) {
     BwrapMounts made;
     std::vector<std::string> seals;
     for (const auto& [place, mount] : plan.mounts()) {
-        std::vector<std::string> option = option_of(mount);
+        std::vector<std::string> option = option_of(mount, is_in_bind(plan, place));
         made.arguments.insert(made.arguments.end(), std::make_move_iterator(option.begin()),
                               std::make_move_iterator(option.end()));
         if (mount.kind == Mount::Kind::file || mount.kind == Mount::Kind::copy) {

@@ -136,7 +136,9 @@ Launch wrap_kernel(const Bwrap& bwrap, KernelMounts mounts, async::Command comma
                    const Environment& own, const Runtime& runtime) {
     MountPlan& plan = mounts.plan;
     Links& links = mounts.links;
-    check_program(plan, command.argv.at(0), links);
+    if (!mounts.image) { // or it was found there (image.hpp)
+        check_program(plan, command.argv.at(0), links);
+    }
     const std::string cwd = working_directory(plan, command.cwd.empty() ? mounts.workspace : command.cwd, links);
     add_links(plan, links);
     const bool protected_names = bwrap.found.unguarded.empty();

@@ -10,7 +10,8 @@ namespace cellgate::sandbox {
 namespace {
 
 constexpr const char* bundle_folder = "/.cellgate/bundle";
-constexpr const char* state_folder = "/.cellgate/runsc"; // with a socket by which runsc is controlled
+constexpr const char* state_folder = "/.cellgate/runsc";   // with a socket by which runsc is controlled
+constexpr const char* runtime_file = "/.cellgate/runtime"; // an image has none
 constexpr const char* helper_file = "/.cellgate/helper";
 constexpr std::uint64_t state_bytes = 16ULL << 20;
 
@@ -88,7 +89,8 @@ std::vector<std::string> add_gvisor_bundle(MountPlan& plan, const std::string& r
     plan.put({.place = "/proc", .kind = Mount::Kind::proc, .writable = true});
     // Not rootless as it is meant elsewhere: all rights over the namespaces around it are there, and no more users. The
     // files are shared with programs outside, so they are looked at each time, and sockets in them are the machine's.
-    return {runsc,
+    plan.put({.place = runtime_file, .source = runsc});
+    return {runtime_file,
             fmt::format("--root={}", state_folder),
             "--rootless",
             "--network=none",

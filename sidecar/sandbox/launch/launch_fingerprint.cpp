@@ -58,7 +58,7 @@ std::string fingerprint_of(const Launch& launch) {
     }
     if (launch.mounts) {
         for (const auto& [place, mount] : launch.mounts->plan.mounts()) {
-            text.add(identity_at(place));
+            text.add(identity_at(mount.kind == Mount::Kind::bind ? mount.source : place.string()));
         }
     }
     return text.hash();

@@ -96,13 +96,14 @@ class Walk {
     }
 
     std::optional<PathExplanation> step_in_machine(const fs::path& next, const Mount& there) {
+        const std::string real = there.machine_path(next.native());
         struct stat status{};
-        if (::lstat(next.c_str(), &status) != 0) {
+        if (::lstat(real.c_str(), &status) != 0) {
             return absent(next, there);
         }
         if (S_ISLNK(status.st_mode)) {
             std::error_code error;
-            return follow(fs::read_symlink(next, error), next);
+            return follow(fs::read_symlink(real, error), next);
         }
         if (S_ISDIR(status.st_mode) && !rest_.empty() && !permits(status, 1)) {
             return PathExplanation{Visibility::unreadable, whole(next), of_permissions, Cause::machine};
@@ -147,7 +148,7 @@ class Walk {
             return {Visibility::own, path, there->reason.text};
         }
         struct stat status{};
-        if (::stat(path.c_str(), &status) != 0 || !permits(status, 4)) {
+        if (::stat(there->machine_path(path).c_str(), &status) != 0 || !permits(status, 4)) {
             return {Visibility::unreadable, path, of_permissions, Cause::machine};
         }
         return {there->writable ? Visibility::read_write : Visibility::read_only, path, there->reason.text,

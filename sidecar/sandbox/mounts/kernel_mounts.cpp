@@ -3,6 +3,7 @@
 #include "base/error.hpp"
 #include "base/escape_unprintable.hpp"
 #include "mounts/gpu_mounts.hpp"
+#include "mounts/image_mounts.hpp"
 #include "mounts/paths.hpp"
 #include "mounts/system_mounts.hpp"
 #include "protected/protected_mounts.hpp"
@@ -162,7 +163,9 @@ KernelMounts plan_kernel_mounts(const Profile& profile, const Environment& envir
     }
 
     mounts.home = private_home(places);
-    add_system(mounts.plan, mounts.home, profile.limits.disk_bytes);
+    mounts.image = profile.image;
+    const auto add_own_system = mounts.image ? add_system_of_image : add_system;
+    add_own_system(mounts.plan, mounts.home, profile.limits.disk_bytes);
     std::vector<std::string> needed = planned_so_far(mounts.plan);
     add_home(mounts.plan, mounts.home, profile.limits.disk_bytes);
     std::optional<SettingsMounts> settings;
@@ -197,6 +200,9 @@ KernelMounts plan_kernel_mounts(const Profile& profile, const Environment& envir
     }
     mounts.plan.set_reason({"the session's own directory, for its sockets"});
     mounts.plan.read_write(session_dir);
+    if (mounts.image) {
+        add_image(mounts.plan, *mounts.image);
+    }
     return mounts;
 }
 

@@ -8,6 +8,7 @@
 #include "sandbox/profile.hpp"
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@ struct KernelMounts {
     std::string session_dir = {};             // canonical, where nothing is mounted
     std::string tmp = {};                     // in place of /tmp, where nothing is mounted
     bool without_namespaces = false;          // nothing is mounted: the guard enforces the plan
+    std::shared_ptr<const Image> image = {};  // whose files are its system; nullptr: the machine's are
 };
 
 // Shows installed packages, read-only: at their own path, or as Profile::node_modules says. Adds the links on the way.

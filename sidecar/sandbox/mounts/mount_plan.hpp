@@ -47,6 +47,8 @@ struct Mount {
     mode_t mode = 0;
     Reason reason = {};
 
+    // The machine's path of what is shown at `path`, in a bind.
+    std::string machine_path(const std::string& path) const { return source + path.substr(place.size()); }
     bool shows_machine() const { return kind == Kind::bind || kind == Kind::device || kind == Kind::copy; }
     bool is_hidden() const {
         return kind == Kind::hidden_file || kind == Kind::hidden_directory || kind == Kind::passage;

@@ -61,7 +61,7 @@ void add_as_it_is(MountPlan& plan, const fs::path& path) {
     }
 }
 
-void add_etc(MountPlan& plan, const std::string& home) {
+void add_etc(MountPlan& plan) {
     for (const char* name : etc_names) {
         add_as_it_is(plan, fs::path("/etc") / name);
     }
@@ -73,8 +73,11 @@ void add_etc(MountPlan& plan, const std::string& home) {
             add_as_it_is(plan, entry.path());
         }
     }
+}
+
+// Code in the sandbox does not learn the users, groups and hosts of this machine.
+void add_names(MountPlan& plan, const std::string& home) {
     plan.set_reason({"the sandbox's own: it names no user of this machine"});
-    // Code in the sandbox does not learn the users, groups and hosts of this machine.
     const char* user = ::getuid() == 0 ? "root" : "user";
     plan.file(fmt::format("{}:x:{}:{}::{}:/bin/sh\nnobody:x:65534:65534::/nonexistent:/usr/sbin/nologin\n", user,
                           ::getuid(), ::getgid(), home),
@@ -109,6 +112,17 @@ void add_scratch(MountPlan& plan, const std::string& place, std::uint64_t bytes,
     plan.put({.place = place, .kind = Mount::Kind::scratch, .bytes = bytes, .mode = mode});
 }
 
+// What no sandbox has of the machine or of an image.
+void add_own(MountPlan& plan, const std::string& home, std::optional<std::uint64_t> scratch_bytes) {
+    add_names(plan, home);
+    add_proc(plan);
+    plan.set_reason({"the sandbox's own: the harmless devices"});
+    plan.put({.place = "/dev", .kind = Mount::Kind::devices});
+    plan.set_reason({"the sandbox's own scratch space"});
+    add_scratch(plan, "/dev/shm", scratch_bytes.value_or(shared_memory_bytes), 01777);
+    add_scratch(plan, "/tmp", scratch_bytes.value_or(tmp_bytes), 01777);
+}
+
 } // namespace
 
 void add_system(MountPlan& plan, const std::string& home, std::optional<std::uint64_t> scratch_bytes) {
@@ -117,14 +131,14 @@ void add_system(MountPlan& plan, const std::string& home, std::optional<std::uin
     for (const char* path : {"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"}) {
         add_as_it_is(plan, path);
     }
-    add_etc(plan, home);
-    add_proc(plan);
-    plan.set_reason({"the sandbox's own: the harmless devices"});
-    plan.put({.place = "/dev", .kind = Mount::Kind::devices});
-    plan.set_reason({"the sandbox's own scratch space"});
-    add_scratch(plan, "/dev/shm", scratch_bytes.value_or(shared_memory_bytes), 01777);
-    add_scratch(plan, "/tmp", scratch_bytes.value_or(tmp_bytes), 01777);
+    add_etc(plan);
+    add_own(plan, home, scratch_bytes);
     plan.put({.place = "/var/tmp", .kind = Mount::Kind::symlink, .source = "../tmp"});
+}
+
+void add_system_of_image(MountPlan& plan, const std::string& home, std::optional<std::uint64_t> scratch_bytes) {
+    add_own(plan, home, scratch_bytes);
+    add_scratch(plan, "/var/tmp", scratch_bytes.value_or(tmp_bytes), 01777); // the image has a folder there
 }
 
 void add_home(MountPlan& plan, const std::string& home, std::optional<std::uint64_t> scratch_bytes) {

@@ -13,6 +13,9 @@ namespace cellgate::sandbox {
 // each.
 void add_system(MountPlan& plan, const std::string& home, std::optional<std::uint64_t> scratch_bytes);
 
+// The same but for what is the machine's: of a sandbox whose programs, libraries and files of /etc are an image's.
+void add_system_of_image(MountPlan& plan, const std::string& home, std::optional<std::uint64_t> scratch_bytes);
+
 // The private home: empty, writable, with a size.
 void add_home(MountPlan& plan, const std::string& home, std::optional<std::uint64_t> scratch_bytes);
 

@@ -51,6 +51,12 @@ M.settings = {
       .. " answers the code's system calls. Slower. Needs `runsc`.",
   },
   {
+    name = "sandbox_image",
+    type = { "string", "nil" },
+    doc = "An image that podman has, for new Python sessions: its Python and its files are those of the sandbox, in place of this"
+      .. " machine's. `cellgate image build DIR --tag NAME` makes one. It needs ipykernel.",
+  },
+  {
     name = "session",
     type = "table",
     default = {},

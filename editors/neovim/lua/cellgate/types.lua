@@ -206,10 +206,12 @@
 ---@field toolServers? ServerName[] The only tool servers that code in this session may call. Default: all.
 ---@field workDoneToken? RequestId
 
---- true: the sandbox. false: no isolation. An object: the sandbox by another launcher, with a settings file in srt's
---- format, which adds to what is shown, and hides, or with SandboxAdditions. The last two are a user's to choose.
+--- true: the sandbox. false: no isolation. An object: the sandbox by another launcher, of an image, with a settings
+--- file in srt's format, which adds to what is shown, and hides, or with SandboxAdditions. The last two are a user's
+--- to choose.
 ---@class SandboxChoice
 ---@field launcher? SandboxLauncher
+---@field image? ImageName
 ---@field configFile? Path
 ---@field allowRead? SandboxPaths
 ---@field allowWrite? SandboxPaths
@@ -219,6 +221,14 @@
 --- namespaces are refused, a weaker sandbox by Landlock and filters of system calls, without a network;
 --- sandboxNotices says what it lacks. It is never taken unasked, and agents run no code in such a session.
 ---@alias SandboxLauncher "bwrap"|"gvisor"|"landlock"
+
+--- Of a container's image, as podman takes it: a name with or without a tag, or an id.
+---@alias ImageName string
+
+--- The image whose files are the system of a session's sandbox.
+---@class SessionImage
+---@field name ImageName
+---@field id string Of the image that had this name when the kernel was started.
 
 --- What isolates a kernel or a tool server.
 ---@alias SandboxKind "bwrap"|"gvisor"|"landlock"|"none"
@@ -292,6 +302,7 @@
 ---@field cwd Path Where the kernel was started; absolute.
 ---@field sandbox SandboxKind
 ---@field layers LayerNames
+---@field image? SessionImage
 ---@field profile? ProfileName
 ---@field sandboxConfig? Path The settings file that the sandbox follows; absolute.
 ---@field sandboxAdditions? SandboxAdditions

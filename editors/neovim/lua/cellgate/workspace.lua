@@ -98,18 +98,25 @@ end
 function M.session(language)
   local kernel = config.values.kernels[language]
   local settings, launcher = config.values.sandbox_config, config.values.sandbox_launcher
-  if language == "python" and not kernel and not settings and not launcher then
+  local image = language == "python" and config.values.sandbox_image or nil -- images have Python alone
+  if language == "python" and not kernel and not settings and not launcher and not image then
     return nil
   end
   local chosen = kernel and choice(kernel) or nil
   local has_sandbox = not (chosen and (chosen.connectionFile or chosen.server))
+  if has_sandbox and image then
+    chosen = nil -- the image's Python is the kernel
+  end
   local id = language == "python" and "default" or (language:gsub("[^%w_.-]", "_"):gsub("^[.-]", "_"):sub(1, 64))
   return id,
     {
       sessionId = id,
       language = language,
       kernel = chosen,
-      sandbox = has_sandbox and (settings or launcher) and { configFile = settings, launcher = launcher } or nil,
+      sandbox = has_sandbox
+          and (settings or launcher or image)
+          and { configFile = settings, launcher = launcher, image = image }
+        or nil,
     }
 end
 

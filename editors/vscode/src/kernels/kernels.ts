@@ -17,7 +17,7 @@ import { CancelledByUser, withProgress } from "./progress";
 import { PythonExtension } from "./pythonExtension";
 import { offerRemedy } from "./remedies";
 import { sandboxChoice } from "./sandbox";
-import { paramsElsewhere } from "./server";
+import { sessionParams } from "./sessionParams";
 import type { Sidecar } from "../client/sidecar";
 
 const memoryKey = "cellgate.kernel";
@@ -99,7 +99,7 @@ export class Kernels implements vscode.Disposable {
     }
 
     private async start(uri: vscode.Uri, { sessionId, language }: Place, given: KernelChoice | undefined): Promise<Session> {
-        let sandbox = sandboxChoice();
+        let sandbox = sandboxChoice(language);
         let kernel = given;
         const settings = this.settings.createParams(sessionId);
         const isPython = language === "python";
@@ -113,7 +113,7 @@ export class Kernels implements vscode.Disposable {
                     const giveUp = token.onCancellationRequested(() => void this.sessions.close(sessionId).catch(() => undefined));
                     try {
                         const { session, isNew } = await this.sessions.ensure(
-                            paramsElsewhere({ sessionId, kernel: origin.kernel, sandbox, ...settings, ...(isPython ? {} : { language }) }),
+                            sessionParams({ sessionId, kernel: origin.kernel, sandbox, ...settings, ...(isPython ? {} : { language }) }),
                         );
                         if (isNew) await this.origins.remember(session, origin);
                         return session;
@@ -134,7 +134,7 @@ export class Kernels implements vscode.Disposable {
                 else if (remedy === "selectKernel" && isPython && (await this.select())) continue;
                 if (remedy === "retry") continue;
                 if (remedy === "weaker" || remedy === "unsandboxed") {
-                    sandbox = remedy === "weaker" ? sandboxChoice("landlock") : false;
+                    sandbox = remedy === "weaker" ? sandboxChoice(language, "landlock") : false;
                     continue;
                 }
                 throw error;

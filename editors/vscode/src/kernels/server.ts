@@ -3,7 +3,7 @@
 
 import * as vscode from "vscode";
 import type { Sidecar } from "../client/sidecar";
-import type { KernelChoice, SessionCreateParams } from "../protocol/messages";
+import type { KernelChoice } from "../protocol/messages";
 import { showError } from "../notices";
 import { label } from "../text";
 
@@ -32,11 +32,4 @@ export async function chooseOnServer(sidecar: Sidecar): Promise<KernelChoice | u
         showError(error);
         return undefined;
     }
-}
-
-/** What a session is created with whose kernel cellgate does not start: it has no sandbox, and on a server no variables of ours. */
-export function paramsElsewhere<T extends SessionCreateParams>(params: T): T {
-    const { server, connectionFile } = params.kernel ?? {};
-    if (server) return { ...params, sandbox: undefined, env: undefined };
-    return connectionFile === undefined ? params : { ...params, sandbox: undefined };
 }

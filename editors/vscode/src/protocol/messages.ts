@@ -367,12 +367,16 @@ export interface SessionCreateParams {
     workDoneToken?: RequestId;
 }
 /**
- * true: the sandbox. false: no isolation. An object: the sandbox by another launcher, with a settings file in srt's format, which adds to what is shown, and hides, or with SandboxAdditions. The last two are a user's to choose.
+ * true: the sandbox. false: no isolation. An object: the sandbox by another launcher, of an image, with a settings file in srt's format, which adds to what is shown, and hides, or with SandboxAdditions. The last two are a user's to choose.
  */
 export type SandboxChoice =
     | boolean
     | {
           launcher?: SandboxLauncher;
+          /**
+           * The files of this image are the sandbox's system, in place of the machine's, and its Python is the kernel. Looked up in podman's storage for each start that a user asks for; never pulled. With the launchers bwrap and gvisor.
+           */
+          image?: ImageName;
           /**
            * Read once for each start that a user asks for (session/create, session/restart). From the workspace, if it is relative; ~ is the home directory.
            */
@@ -385,6 +389,20 @@ export type SandboxChoice =
  * bwrap: the default. gvisor: the same with a kernel of its own for the code (runsc), slower. landlock: where user namespaces are refused, a weaker sandbox by Landlock and filters of system calls, without a network; sandboxNotices says what it lacks. It is never taken unasked, and agents run no code in such a session.
  */
 export type SandboxLauncher = "bwrap" | "gvisor" | "landlock";
+/**
+ * Of a container's image, as podman takes it: a name with or without a tag, or an id.
+ */
+export type ImageName = string;
+/**
+ * The image whose files are the system of a session's sandbox.
+ */
+export interface SessionImage {
+    name: ImageName;
+    /**
+     * Of the image that had this name when the kernel was started.
+     */
+    id: string;
+}
 /**
  * What isolates a kernel or a tool server.
  */
@@ -507,6 +525,7 @@ export interface SessionInfo {
     cwd: Path;
     sandbox: SandboxKind;
     layers: LayerNames;
+    image?: SessionImage;
     profile?: ProfileName;
     /**
      * The settings file that the sandbox follows; absolute.

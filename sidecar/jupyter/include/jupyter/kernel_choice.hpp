@@ -45,6 +45,10 @@ struct KernelChoice {
 // Error{kernel_not_found}.
 Task<KernelChoice> find_kernel(async::Loop& loop, KernelRequest request);
 
+// ipykernel by an interpreter that is not among the machine's files, at that path in an image: nothing of it is looked
+// at.
+KernelChoice choice_in_image(std::string executable);
+
 // Runs the interpreter of a choice to look for ipykernel, if files did not show it. Throws Error{kernel_not_found}.
 Task<KernelChoice> confirm_kernel(async::Loop& loop, KernelChoice choice);
 

@@ -6,8 +6,10 @@
 // start is refused.
 
 #include "base/environment.hpp"
+#include "sandbox/image.hpp"
 #include "sandbox/launch.hpp"
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -28,6 +30,7 @@ struct BuildProfile {
     std::vector<std::string> read_only; // interpreter prefixes, certificates
     std::vector<std::string> hidden;    // as in a kernel's Profile
     Network network = Network::none;
+    std::shared_ptr<const Image> image = {}; // its system; nullptr: the machine's
 };
 
 inline constexpr const char* build_place = "/cellgate";

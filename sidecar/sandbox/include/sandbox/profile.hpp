@@ -1,6 +1,7 @@
 #pragma once
 // `Profile` is what one kernel or tool server may see and use.
 
+#include "sandbox/image.hpp"
 #include "sandbox/limits.hpp"
 #include "sandbox/settings.hpp"
 
@@ -32,6 +33,7 @@ struct Profile {
     // else at its own path.
     bool node_modules = false;
     std::shared_ptr<const Settings> settings = nullptr; // a user's, if there are some
+    std::shared_ptr<const Image> image = nullptr;       // its system; nullptr: the machine's
 };
 
 } // namespace cellgate::sandbox

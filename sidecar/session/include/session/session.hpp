@@ -46,11 +46,11 @@ class Session final : public jupyter::KernelListener, public tools::CallerIdenti
     Task<void> start();
     // As it was created, or last restarted.
     const SessionOptions& options() const { return options_; }
-    // Ends the kernel, cancels the queue, and starts a new kernel with `settings` and `additions` for its sandbox.
+    // Ends the kernel, cancels the queue, and starts a new kernel with `change` for its sandbox.
     // Throws Error{unsupported} for a kernel that it did not start, Error{busy} during another restart and
     // Error{config_invalid} for paths that cannot be shown: then nothing changed. Also throws what start() throws: then
     // the session is dead until it is restarted.
-    Task<void> restart(std::shared_ptr<const sandbox::Settings> settings, sandbox::Additions additions);
+    Task<void> restart(SandboxChange change);
     // Changes the limits that are named. Returns those of them that hold after a restart; the others hold at once, of
     // executions those that are sent from now on. Throws Error{sandbox_unavailable}, and none changed, where the system
     // could not enforce them.
@@ -113,7 +113,7 @@ class Session final : public jupyter::KernelListener, public tools::CallerIdenti
     void require_restartable() const;
     Task<std::string> ask(jupyter::KernelQuery query, Duration timeout);
     KernelAccess access(const KernelInstance& instance, Duration timeout);
-    Task<void> check_settings(std::shared_ptr<const sandbox::Settings> settings, const sandbox::Additions& additions);
+    Task<void> check_settings(const SandboxChange& change);
 
     Task<void> start_kernel();
     // Cancels the queue; nothing more runs on the present kernel. The first reason is kept.

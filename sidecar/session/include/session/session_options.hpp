@@ -9,6 +9,7 @@
 #include "egress/proxy.hpp"
 #include "gate/gate.hpp"
 #include "protocol/messages/sessions.hpp"
+#include "sandbox/image.hpp"
 #include "sandbox/isolation.hpp"
 #include "sandbox/settings.hpp"
 #include "session/execution.hpp"
@@ -73,6 +74,13 @@ struct SessionServices {
     std::string meminfo = "/proc/meminfo"; // what is left of the machine's memory
 };
 
+// What a user may change for a start, beside the limits.
+struct SandboxChange {
+    std::shared_ptr<const sandbox::Settings> settings;
+    sandbox::Additions additions;
+    std::shared_ptr<const sandbox::Image> image;
+};
+
 struct SessionOptions {
     std::string id;
     std::optional<std::string> language;
@@ -83,11 +91,15 @@ struct SessionOptions {
     sandbox::Isolation isolation = sandbox::default_isolation;
     std::shared_ptr<const sandbox::Settings> settings; // a user's file, for the sandbox
     sandbox::Additions additions;                      // a user's, to it
+    std::shared_ptr<const sandbox::Image> image;       // a user's: the system of the sandbox, and the kernel's Python
     protocol::Limits limits;
     std::optional<std::string> profile;                   // its name
     std::vector<std::string> domains;                     // that may be connected to without asking: the profile's
     std::optional<std::vector<std::string>> tool_servers; // if given, only these may be called
     std::optional<gate::Agent> agent;                     // the owner, if it is an agent
+
+    // Whether packages that cellgate installs are seen by its kernel.
+    bool holds_installs() const { return sandbox::traits_of(isolation).installs && !image; }
 };
 
 } // namespace cellgate::session

@@ -1,0 +1,309 @@
+"""Sessions in an image: its Python and its files, with the sandbox, the gate and the workspace of every other session."""
+
+import os
+import shutil
+import signal
+import subprocess
+import unittest
+
+import own_network
+from cellgate_client import CELLGATE, WorkspaceSidecarTest, WorkspaceTest
+from executions import RpcError
+from image_testing import TO_HAVE, WITHOUT, Podman, make_root
+from network_testing import FETCH, NetworkTest
+from processes import descendants, living, wait_until
+from tools_testing import ToolsTest
+
+CONFIG_INVALID, KERNEL_NOT_FOUND, UNSUPPORTED = 1021, 1008, 1025
+CONTAINERFILE = """FROM localhost/base
+COPY marker /etc/marker
+COPY only_here.py /usr/lib/python3/dist-packages/only_here.py
+ENV LANG=C.UTF-8 SECRET_OF_THE_IMAGE=no PATH=/usr/bin:/bin
+"""
+podman = None
+
+
+def setUpModule():
+    """`base`, and `work`, which cellgate builds from it; `bare` has no ipykernel."""
+    global podman
+    if WITHOUT:
+        return
+    podman = Podman()
+    unittest.addModuleCleanup(podman.remove)
+    make_root(podman.root)
+    setuid = podman.root / "usr/bin/setuid"
+    setuid.write_text("")
+    setuid.chmod(0o4755)
+    podman.import_root("base")
+    podman.import_root("bare", "./usr/lib/python3/dist-packages")
+    folder = podman.folder / "work"
+    folder.mkdir()
+    (folder / "Containerfile").write_text(CONTAINERFILE)
+    (folder / "marker").write_text("of the image")
+    (folder / "only_here.py").write_text("word = 'from the image'\n")
+    built = cellgate("image", "build", str(folder), "--tag", "work")
+    if built.returncode != 0:
+        raise AssertionError(built.stdout + built.stderr)
+
+
+def cellgate(*words, environment=None, **options):
+    """cellgate at the command line, with the storage of the tests."""
+    return subprocess.run([CELLGATE, *words], capture_output=True, text=True, env={
+        "PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": str(podman.folder), **podman.environment, **(environment or {}),
+    }, **options)
+
+
+class InAnImage(ToolsTest):
+    """One session for many tests. Another launcher has a class of its own."""
+
+    options = None
+    generated = ("host",)
+    sandbox = {"image": "work"}
+
+    @classmethod
+    def prepare(cls):
+        cls.environment = podman.environment
+        cls.workspace.write(".env", "TOKEN=hidden")
+        cls.workspace.write("inside.txt", "inside")
+        cls.workspace.write("../outside.txt", "outside")
+        subprocess.run(["git", "init", "--quiet", cls.workspace.path], check=True)
+
+    @classmethod
+    def setUpClass(cls):
+        if WITHOUT:
+            raise unittest.SkipTest(TO_HAVE)
+        super().setUpClass()
+        cls.info = cls.cellgate.session("image", sandbox=cls.sandbox)
+
+    def run_code(self, code):
+        return self.run_ok(code, sessionId="image").text()
+
+    def error_of(self, code):
+        return self.cellgate.run(code, sessionId="image").result()["error"]["ename"]
+
+    def test_it_says_what_it_is(self):
+        identity = podman("image", "inspect", "--format", "{{.Id}}", "work").strip()
+        self.assertEqual(self.info["image"], {"name": "work", "id": identity})
+        self.assertEqual(self.info["kernel"]["interpreter"], "/usr/bin/python3")
+        self.assertEqual(self.info["sandbox"], self.sandbox.get("launcher", "bwrap"))
+        self.assertLessEqual({"bwrap", "network-namespace", "protected-files", "network-proxy", "private-home"},
+                             set(self.info["layers"]))
+
+    def test_its_files_and_packages_are_there_and_the_machines_are_not(self):
+        self.assertEqual(self.run_code("import only_here; print(only_here.word, open('/etc/marker').read())"),
+                         "from the image of the image\n")
+        self.assertEqual(self.error_of("import requests"), "ModuleNotFoundError")
+        for path in ("/usr/bin/env", "/bin/sh", "/usr/share/doc", "/etc/debian_version", str(podman.folder)):
+            with self.subTest(path):
+                self.assertTrue(os.path.exists(path))
+                self.assertEqual(self.run_code(f"import os; print(os.path.exists({path!r}))"), "False\n")
+
+    def test_of_its_environment_only_the_ways_to_programs_are_there(self):
+        self.assertEqual(self.run_code("import os; print(os.environ['PATH'], os.environ.get('SECRET_OF_THE_IMAGE'))"),
+                         "/usr/bin:/bin None\n")
+
+    def test_nothing_of_it_can_be_written_and_nothing_has_the_rights_of_others(self):
+        for path in ("/etc/marker", "/usr/made", "/made", "/opt/made"):
+            with self.subTest(path):
+                self.assertEqual(self.error_of(f"open({path!r}, 'w')"), "OSError")
+        self.assertEqual(self.run_code("import os; print(oct(os.stat('/usr/bin/setuid').st_mode & 0o7777))"), "0o755\n")
+
+    def test_state_stays_and_files_of_the_workspace_are_written(self):
+        self.run_code("kept = 20")
+        self.assertEqual(self.run_code("kept += 1; print(kept * 2)"), "42\n")
+        self.run_code("open('made.txt', 'w').write('by the cell')")
+        self.assertEqual((self.workspace.path / "made.txt").read_text(), "by the cell")
+        self.assertEqual(self.run_code("open('/tmp/a', 'w').write('a'); open('/var/tmp/b', 'w').write('b'); print(1)"),
+                         "1\n")
+
+    def test_output_comes_while_the_cell_runs_and_an_interrupt_ends_it(self):
+        execution = self.cellgate.execute("print('go', flush=True)\nwhile True: pass",
+                                          sessionId="image").wait_for_text("go")
+        self.cellgate.request("session/interrupt", {"sessionId": "image"})
+        result = execution.result()
+        self.assertEqual((result["status"], result["error"]["ename"]), ("error", "KeyboardInterrupt"))
+
+    def test_what_is_protected_and_what_is_outside_stay_so(self):
+        self.assertEqual(self.error_of("open('.env').read()"), "PermissionError")
+        self.assertEqual(self.error_of("open('.git/hooks/pre-commit', 'w')"), "OSError")
+        self.assertEqual(self.error_of("import os; os.mkdir('.vscode')"), "OSError")
+        self.assertTrue((self.workspace.base / "outside.txt").exists())
+        self.assertEqual(self.error_of("open('../outside.txt')"), "FileNotFoundError")
+
+    def test_a_tool_is_called_after_a_yes_to_its_line(self):
+        execution = self.cellgate.execute("from mcptools.host import read_file\n"
+                                          "print(read_file.run(path='inside.txt'))", sessionId="image")
+        approval = self.cellgate.approval()
+        self.assertEqual((approval["origin"]["line"], approval["origin"]["text"]),
+                         (1, "print(read_file.run(path='inside.txt'))"))
+        self.cellgate.allow(approval)
+        self.assertEqual(execution.result()["status"], "ok", execution.outputs())
+        self.assertIn("inside", execution.text())
+
+    def test_packages_belong_into_the_image(self):
+        error = self.assert_error(UNSUPPORTED, self.cellgate.request, "packages/install",
+                                  {"packages": ["requests"], "sessionId": "image"})
+        self.assertIn("cellgate image build", error.data["hint"])
+        notes = self.cellgate.run("import requests", sessionId="image").result()["notes"]
+        self.assertIn("RUN /usr/bin/python3 -m pip install requests", notes[0]["remedy"])
+        self.assertNotIn("install", notes[0])
+
+    def test_code_is_checked_by_its_python(self):
+        def missing(code):
+            found = self.cellgate.request("validate", {"code": code, "sessionId": "image"})["diagnostics"]
+            return [each["rule"] for each in found]
+
+        self.assertNotIn("import.not_found", missing("import only_here"))
+        self.assertIn("import.not_found", missing("import requests"))
+
+
+@unittest.skipIf(shutil.which("runsc") is None, "gVisor is not installed (apt install runsc)")
+class InGvisor(InAnImage):
+    sandbox = {"image": "work", "launcher": "gvisor"}
+
+    def test_the_kernel_of_the_machine_is_another_one(self):
+        self.assertNotEqual(self.run_code("import os; print(os.uname().release)").strip(), os.uname().release)
+
+
+@unittest.skipIf(WITHOUT, TO_HAVE)
+class NetworkOfAnImage(NetworkTest):
+    @classmethod
+    def prepare(cls):
+        super().prepare()
+        cls.environment = podman.environment
+
+    def test_a_connection_is_asked_about_and_goes_by_the_proxy_alone(self):
+        self.cellgate.session("image", sandbox={"image": "work"})
+        execution = self.cellgate.execute(FETCH + f"fetch({self.url!r})", sessionId="image")
+        approval = self.cellgate.approval()
+        self.assertEqual((approval["action"]["kind"], approval["action"]["host"]), ("network", "allowed.example"))
+        self.cellgate.allow(approval)
+        execution.result()
+        self.assertIn("hello from allowed.example", execution.text())
+        code = f"import socket\nsocket.create_connection(('127.0.0.1', {self.plain.port}), 5)"
+        self.assertEqual(self.cellgate.run(code, sessionId="image").result()["error"]["ename"], "ConnectionRefusedError")
+
+
+@unittest.skipIf(WITHOUT, TO_HAVE)
+class WhatIsRefused(WorkspaceTest):
+    def refusal(self, code, cellgate, **params):
+        with self.assertRaises(RpcError) as caught:
+            cellgate.session("refused", **params)
+        self.assertEqual(caught.exception.code, code, caught.exception)
+        return caught.exception
+
+    def setUp(self):
+        super().setUp()
+        self.cellgate = self.sidecar(environment=self.workspace.environment(**podman.environment))
+
+    def test_an_image_that_is_not_here_is_not_fetched(self):
+        error = self.refusal(CONFIG_INVALID, self.cellgate, sandbox={"image": "registry.example/none:1"})
+        self.assertIn("podman pull registry.example/none:1", error.data["hint"])
+
+    def test_an_image_without_ipykernel_says_how_to_add_it(self):
+        error = self.refusal(KERNEL_NOT_FOUND, self.cellgate, sandbox={"image": "bare"})
+        self.assertIn("RUN /usr/bin/python3 -m pip install ipykernel", error.data["hint"])
+
+    def test_kernels_of_the_machine_are_not_in_it(self):
+        self.refusal(KERNEL_NOT_FOUND, self.cellgate, language="bash", sandbox={"image": "work"})
+        self.refusal(KERNEL_NOT_FOUND, self.cellgate, kernel={"name": "ir"}, sandbox={"image": "work"})
+        self.refusal(KERNEL_NOT_FOUND, self.cellgate, kernel={"interpreter": "/usr/bin/env"}, sandbox={"image": "work"})
+
+    def test_a_launcher_that_mounts_nothing_has_none(self):
+        self.refusal(CONFIG_INVALID, self.cellgate, sandbox={"launcher": "landlock", "image": "work"})
+
+    def test_without_podman_the_error_names_its_package(self):
+        (self.workspace.base / "bin").mkdir()
+        (self.workspace.base / "bin/bwrap").symlink_to("/usr/bin/bwrap")
+        environment = self.workspace.environment(PATH=str(self.workspace.base / "bin"))
+        error = self.refusal(CONFIG_INVALID, self.sidecar(environment=environment), sandbox={"image": "work"})
+        self.assertIn("apt install podman", error.data["hint"])
+
+
+@unittest.skipIf(WITHOUT, TO_HAVE)
+class Ends(WorkspaceSidecarTest):
+    def editor_with_images(self):
+        return self.editor(environment=self.workspace.environment(**podman.environment))
+
+    def images(self):
+        folder = self.workspace.home / ".local/share/cellgate/images"
+        return sorted(path.name for path in folder.iterdir())
+
+    def test_nothing_runs_after_the_sidecar_was_killed(self):
+        user = self.editor_with_images()
+        user.session("image", sandbox={"image": "work"})
+        user.execute("print('go', flush=True)\nwhile True: pass", sessionId="image").wait_for_text("go")
+        sidecar = self.sidecar_pid()
+        all_of_it = descendants(sidecar)
+        os.kill(sidecar, signal.SIGKILL)
+        wait_until(lambda: not living(all_of_it), "all of its processes have ended")
+        self.assertEqual(podman("ps", "--all", "--quiet"), "")
+        self.assertEqual(len(self.images()), 1)
+
+    def test_a_restart_takes_the_image_that_has_the_name_by_then(self):
+        podman("tag", "work", "moving")
+        user = self.editor_with_images()
+        before = user.session("image", sandbox={"image": "moving"})["image"]["id"]
+        self.assertEqual(user.run("import only_here", sessionId="image").result()["status"], "ok")
+        podman("tag", "base", "moving")
+        after = user.request("session/restart", {"sessionId": "image"})["image"]["id"]
+        self.assertNotEqual(after, before)
+        self.assertEqual(user.run("import only_here", sessionId="image").result()["status"], "error")
+
+    def test_the_unpacked_files_are_removed_once_nothing_uses_them(self):
+        environment = self.workspace.environment(**podman.environment)
+        user = self.editor_with_images()
+        user.session("image", sandbox={"image": "work"})
+        refused = cellgate("image", "remove", "work", environment=environment)
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("in use", refused.stderr)
+        user.request("session/close", {"sessionId": "image"})
+        self.assertIn("unpacked", cellgate("image", "list", environment=environment).stdout)
+        # A kernel that is kept ready has the image, too.
+        user.request("shutdown")
+        user.notify("exit")
+        subprocess.run([CELLGATE, "stop", "--root", self.workspace.path], env=environment, check=True, capture_output=True)
+        removed = cellgate("image", "remove", "work", environment=environment)
+        self.assertEqual((removed.returncode, self.images()), (0, []), removed.stderr)
+
+    def test_an_agent_runs_code_where_a_user_chose_it_and_names_no_image(self):
+        user = self.editor_with_images()
+        agent = self.agent(environment=self.workspace.environment(**podman.environment))
+        user.session("image", sandbox={"image": "work"})
+        self.assertEqual(agent.run("import only_here; print(1)", sessionId="image").text(), "1\n")
+        with self.assertRaises(RpcError) as caught:
+            agent.session("agent-1", sandbox={"image": "work"})
+        self.assertEqual(caught.exception.data["kind"], "forbidden")
+
+
+@unittest.skipIf(WITHOUT, TO_HAVE)
+class ByTheCommandLine(WorkspaceTest):
+    def test_a_run_names_its_image(self):
+        (self.workspace.path / "first.py").write_text("import only_here\nprint(only_here.word)")
+        ended = cellgate("run", "--image", "work", "first.py", cwd=self.workspace.path,
+                         environment=self.workspace.environment())
+        self.assertEqual((ended.returncode, ended.stdout), (0, "from the image\n"), ended.stderr)
+
+    def test_a_build_that_fails_has_podmans_words_and_exit_code(self):
+        (self.workspace.path / "Containerfile").write_text("FROM localhost/base\nCOPY nothing /\n")
+        ended = cellgate("image", "build", str(self.workspace.path / "Containerfile"), "--tag", "fails",
+                         environment=self.workspace.environment())
+        self.assertEqual(ended.returncode, 125)
+        self.assertIn("nothing", ended.stdout)
+
+    def test_a_build_fetches_nothing(self):
+        (self.workspace.path / "Containerfile").write_text("FROM registry.example/none:1\n")
+        ended = cellgate("image", "build", str(self.workspace.path), "--tag", "fetched",
+                         environment=self.workspace.environment())
+        self.assertNotEqual(ended.returncode, 0)
+        self.assertNotIn("rying to pull", ended.stdout)
+
+    def test_a_name_that_is_an_option_is_refused(self):
+        ended = cellgate("image", "build", str(self.workspace.path), "--tag=--all", environment=self.workspace.environment())
+        self.assertEqual(ended.returncode, 1)
+        self.assertIn("expected a name for the image", ended.stderr)
+
+
+if __name__ == "__main__":
+    own_network.enter()
+    unittest.main()

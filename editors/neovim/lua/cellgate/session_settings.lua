@@ -157,14 +157,17 @@ local function choose(root, id, settings)
   chosen[root][id] = vim.tbl_deep_extend("force", chosen[root][id] or {}, settings)
 end
 
--- A kernel that runs goes on as it is, unless the user gives it up.
-local function choose_and_close(here, id, settings)
+--- A kernel that runs goes on as it is, unless the user gives it up.
+---@param here cellgate.Session
+---@param id string of its session
+---@param before_end fun() what a new one has is chosen here
+function M.offer_end(here, id, before_end)
   local question = ("a new kernel alone has this: end that of %s, and lose its variables?"):format(text.visible(id))
   vim.ui.select({ "end the kernel", "leave it as it is" }, { prompt = question }, function(_, index)
     if index ~= 1 then
       return
     end
-    choose(here.root, id, settings)
+    before_end()
     here:request(
       "session/close",
       { sessionId = id },
@@ -208,7 +211,9 @@ function M.act(root, id, arguments)
     problem = limits.act(root, id, of_limits)
   end
   if next(others) then
-    choose_and_close(here, id, others)
+    M.offer_end(here, id, function()
+      choose(root, id, others)
+    end)
   end
   return problem
 end

@@ -159,6 +159,7 @@ scenario("kernel_that_already_runs: its variables are there, its calls are asked
         await editor.page.locator(".quick-input-widget", { hasText: "connection file" }).waitFor();
         await input(editor).fill(file);
         await input(editor).press("Enter");
+        await editor.screenshot("chosen");
         await editor.notification("The next session has kernel.json, which already runs.").waitFor();
         await editor.openFile("plan.py");
         await editor.lens("Run Cell").first().click();

@@ -255,6 +255,16 @@ class Tokens(RemoteTest):
         self.assertEqual(self.run_far("print(1)").text(), "1\n")
         self.assertEqual(len(self.cellgate.received("elicitation/requested")), 1)
 
+    def test_a_wrong_one_that_was_typed_is_asked_for_again(self):
+        self.sidecar(capabilities={"approvals": True, "input": True, "elicitation": True})
+        listing = self.cellgate.start("kernel/list", {"server": {"url": self.server.url}})
+        for number, token in enumerate(("a-wrong-token", TOKEN)):
+            self.cellgate.wait(lambda: len(self.cellgate.received("elicitation/requested")) > number, "the question")
+            asked = self.cellgate.received("elicitation/requested")[number]
+            self.cellgate.request("elicitation/respond", {"elicitationId": asked["elicitationId"], "action": "accept",
+                                                          "values": {"token": token}})
+        self.assertEqual(listing.result()["kernels"][0]["name"], "python3")
+
     def test_without_a_user_to_ask_it_is_an_error(self):
         self.sidecar()
         error = self.refused(DENIED, "session/create", {"kernel": {"server": {"url": self.server.url}}})

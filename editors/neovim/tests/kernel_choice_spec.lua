@@ -39,7 +39,13 @@ local function start(picks, typed)
     return {
       kernels = {
         { name = "python3", displayName = "Python", language = "python", source = "kernelspec" },
-        { name = "old", displayName = "Old", language = "python", source = "interpreter", interpreter = "/o/python" },
+        {
+          name = "old",
+          displayName = "Old (/o/python)",
+          language = "python",
+          source = "interpreter",
+          interpreter = "/o/python",
+        },
         { name = "ir", displayName = "R", language = "R", source = "kernelspec" },
       },
     }
@@ -75,12 +81,12 @@ end
 it("kernel: those of the language are offered, and the settings' one again", function()
   local fake = start({ "Old", "that of the settings" }, {})
   command("kernel")
-  wait_shown(fake, "the next cell has Old, /o/python")
+  wait_shown(fake, "the next cell has Old (/o/python)")
   equal(kernel_of_next(fake), { interpreter = "/o/python" })
   equal(fake.offered[1], {
     "that of the settings, else the first of these",
     "Python, python3",
-    "Old, /o/python",
+    "Old (/o/python)",
     "a kernel that already runs, without a sandbox",
     "a kernel on a Jupyter server, without a sandbox",
   })

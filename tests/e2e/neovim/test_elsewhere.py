@@ -72,7 +72,7 @@ class Elsewhere(NeovimTest):
         host = server.url.removeprefix("http://")
         neovim = self.neovim(self.workspace.write("a.py", CELLS))
         self.choose_kernel(neovim, "on a Jupyter server", "Python 3", typed=server.url)
-        neovim.wait_screen("Which token is it to get?")
+        neovim.wait_screen("does not list its kernels: 403")
         neovim.command("Cellgate answer")
         neovim.wait_screen("cellgate://answer/", "token:")
         neovim.keys("/^token:<CR>")

@@ -38,8 +38,10 @@ local function items_of(kernels, language, choice_of)
   local items = {}
   for _, info in ipairs(kernels) do
     if speaks(info.language, language) then
-      local problem = info.problem and ", which cannot start: " .. info.problem or ""
-      local words = ("%s, %s%s"):format(info.displayName, info.interpreter or info.name, problem)
+      local words = info.interpreter and info.displayName or ("%s, %s"):format(info.displayName, info.name)
+      if info.problem then
+        words = words .. ", which cannot start (:Cellgate kernels says why)"
+      end
       items[#items + 1] = { words = words, kernel = choice_of(info) }
     end
   end
@@ -79,12 +81,12 @@ end
 ---@param url string
 ---@param done fun(item: cellgate.KernelItem)
 local function choose_of_server(here, language, url, done)
+  last_url = url
   local host = url:gsub("^%w+://", ""):gsub("/.*", "")
   here:request(
     "kernel/list",
     { server = { url = url } },
     list_window.or_tell(function(result)
-      last_url = url
       local items = items_of(result.kernels, language, function(info)
         return { server = { url = url, name = info.name } }
       end)

@@ -91,6 +91,15 @@ function M.create_params(root, id)
   }
 end
 
+---@param kernel SessionKernel
+---@return string
+local function kernel_words(kernel)
+  if kernel.server then
+    return ("kernel %s on %s"):format(kernel.name, kernel.server)
+  end
+  return kernel.connectionFile and "kernel of " .. kernel.connectionFile or "kernel " .. kernel.name
+end
+
 ---@param info SessionInfo?
 ---@param id string
 ---@param settings cellgate.SessionSettings
@@ -99,8 +108,13 @@ local function words_of(info, id, settings)
   local names = vim.tbl_keys(settings.env or {})
   table.sort(names)
   local parsed = limits_of(settings)
+  local kernel = info and info.kernel
   return table.concat({
-    ("%s: limits %s"):format(id, limits.limits_words(info and info.limits or not info and parsed or nil)),
+    ("%s: %slimits %s"):format(
+      id,
+      kernel and kernel_words(kernel) .. "; " or "",
+      limits.limits_words(info and info.limits or not info and parsed or nil)
+    ),
     "profile " .. (info and info.profile or not info and or_nil(settings.profile) or "none"),
     "folder " .. (info and info.cwd or not info and or_nil(settings.cwd) or "the workspace"),
     "variables " .. (names[1] and table.concat(names, " ") or "none"),

@@ -78,9 +78,11 @@ async function chooseOnServer(editor, url) {
 async function sendToken(editor, token) {
     const frame = await editor.frame("input[type=password]", "the question about the token");
     const block = frame.locator(".block:not(.decided)", { hasText: "Jupyter server" });
-    await block.locator("input[type=password]").fill(token);
+    const field = await block.locator("input[type=password]").elementHandle();
+    await field.fill(token);
     const approvals = new Approvals(editor, frame);
     await approvals.press(block.getByRole("button", { name: "Send" }));
+    await field.waitForElementState("hidden"); // the next question has another one
 }
 
 scenario("kernel_on_a_server: what runs there is asked about here, and goes on over a cut", {
@@ -95,6 +97,13 @@ scenario("kernel_on_a_server: what runs there is asked about here, and goes on o
     await editor.screenshot("unreachable");
     await input(editor).fill(server.url);
     await input(editor).press("Enter");
+    // Who leaves it is not asked any more.
+    const { frame } = await Approvals.of(editor);
+    await frame.locator("input[type=password]").waitFor();
+    await editor.page.keyboard.press("Escape");
+    await frame.locator("p.empty").waitFor();
+    await editor.command("cellgate: Select Kernel…");
+    await chooseOnServer(editor, server.url);
     await sendToken(editor, "a wrong one");
     await sendToken(editor, server.token);
     await editor.choose(/^Python 3/);
@@ -172,6 +181,9 @@ scenario("kernel_that_already_runs: its variables are there, its calls are asked
         await approvals.press(approvals.allow("this call"));
         await editor.lens(/\[\d+\] [\d.]+ m?s/).nth(1).waitFor();
         assert.equal(await workspace.read("made.txt"), "from before");
+        await editor.command("cellgate: Restart Kernel");
+        await editor.notification("was not started by cellgate").waitFor();
+        await editor.screenshot("not restarted");
         await workspace.cellgate("stop");
         assert.equal(kernel.exitCode, null);
     } finally {

@@ -2,9 +2,12 @@
 as gateways do."""
 
 import json
+import os
 import socket
 import struct
 import subprocess
+import sys
+import tempfile
 import threading
 import urllib.request
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -20,26 +23,48 @@ def free_port():
         return taken.getsockname()[1]
 
 
-class JupyterServer:
-    """`python3 -m jupyter_server`, with a home of its own."""
+# Becomes its arguments, once the loopback device of its network is up: an ifreq with IFF_UP, and SIOCSIFFLAGS.
+WITH_LOOPBACK = """import fcntl, os, socket, struct, sys
+fcntl.ioctl(socket.socket(), 0x8914, struct.pack("16sh", b"lo", 1))
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+OWN_NETWORK = ("unshare", "--user", "--map-root-user", "--net", "/usr/bin/python3", "-c", WITH_LOOPBACK)
 
-    def __init__(self, home, *arguments, token=TOKEN):
+
+def has_namespaces():
+    return subprocess.run([*OWN_NETWORK, "/bin/true"], capture_output=True).returncode == 0
+
+
+class JupyterServer:
+    """`python3 -m jupyter_server`, with a home of its own. `namespace`: in a network of its own, as on another machine,
+    which only a way through a Unix socket leads to. `address` is where it listens, `url` where clients reach it."""
+
+    def __init__(self, home, *arguments, token=TOKEN, namespace=False):
         self.token = token
+        self.way = None
+        where = [f"--ServerApp.port={free_port()}", "--ServerApp.ip=127.0.0.1"]
+        if namespace:
+            self.sockets = tempfile.TemporaryDirectory()  # a socket's path is short
+            self.address = os.path.join(self.sockets.name, "server")
+            where = [f"--ServerApp.sock={self.address}"]
         self.process = start_process(
-            ["/usr/bin/python3", "-m", "jupyter_server", "--allow-root", "--no-browser", "--ServerApp.ip=127.0.0.1",
-             f"--ServerApp.port={free_port()}", f"--ServerApp.token={token}", f"--ServerApp.root_dir={home}",
-             *arguments],
+            [*(OWN_NETWORK if namespace else ()), "/usr/bin/python3", "-m", "jupyter_server", "--allow-root", "--no-browser", *where,
+             f"--ServerApp.token={token}", f"--ServerApp.root_dir={home}", *arguments],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, cwd=home,
             env={"PATH": "/usr/bin:/bin", "HOME": str(home), "LANG": "C.UTF-8"})
         self.log = []
         for line in self.process.stderr:
             self.log.append(line)
+            if "http+unix://" in line:
+                self.way = Relay(self)
+                self.url = self.way.url
+                break
             if "http://127.0.0.1:" in line:  # it takes the next port when another program was faster
                 self.url = "http://127.0.0.1:" + line.split("http://127.0.0.1:", 1)[1].split("/")[0].strip()
+                self.address = ("127.0.0.1", int(self.url.rsplit(":", 1)[1]))
                 break
         else:
             raise AssertionError("the Jupyter server ended: " + "".join(self.log))
-        self.port = int(self.url.rsplit(":", 1)[1])
         threading.Thread(target=lambda: self.log.extend(self.process.stderr), daemon=True).start()
 
     def kernels(self):
@@ -52,14 +77,17 @@ class JupyterServer:
         self.process.wait()
         OWN.discard(self.process.pid)
         self.process.stderr.close()
+        if self.way:
+            self.way.close()
+            self.sockets.cleanup()
 
 
 class Relay:
-    """A way to a port on which WebSockets are cut: the n-th of them after so many bytes as `cuts` has for it, counted in
+    """A way to a server on which WebSockets are cut: the n-th of them after so many bytes as `cuts` has for it, counted in
     the direction that it has. A further one is not cut."""
 
-    def __init__(self, port, cuts=()):
-        self.target = port
+    def __init__(self, server, cuts=()):
+        self.target = server.address
         self.cuts = iter(cuts)
         self.made = 0  # cuts
         self.changed = threading.Condition()
@@ -77,10 +105,12 @@ class Relay:
             threading.Thread(target=self._carry, args=(near,), daemon=True).start()
 
     def _carry(self, near):
+        far = socket.socket(socket.AF_UNIX if isinstance(self.target, str) else socket.AF_INET)
         try:
-            far = socket.create_connection(("127.0.0.1", self.target))
+            far.connect(self.target)
         except OSError:
             near.close()
+            far.close()
             return
         head = near.recv(65536)
         cut = next(self.cuts, None) if b"websocket" in head.lower() else None
@@ -181,3 +211,18 @@ class Gateway:
     def close(self):
         self.http.shutdown()
         self.http.server_close()
+
+
+def serve(home):
+    """A server in a network of its own for tests that are no Python: prints its address and token, cuts all connections
+    for each line of stdin, prints how many cuts there were, and ends with stdin."""
+    server = JupyterServer(home, namespace=True)
+    print(json.dumps({"url": server.url, "token": server.token}), flush=True)
+    for _ in sys.stdin:
+        server.way.cut_all()
+        print(json.dumps({"cuts": server.way.made}), flush=True)
+    server.close()
+
+
+if __name__ == "__main__":
+    serve(sys.argv[1])

@@ -1,7 +1,9 @@
 """Kernels on a Jupyter server: what runs there, what is refused, and what happens when the connection is cut."""
 
+import base64
 import os
 import random
+import socket
 import subprocess
 import tempfile
 import unittest
@@ -9,10 +11,11 @@ from pathlib import Path
 
 from cellgate_client import CELLGATE, Sidecar, WorkspaceTest
 from executions import RpcError
-from remote_testing import TOKEN, Gateway, JupyterServer, Relay
+from remote_testing import TOKEN, Gateway, JupyterServer, Relay, has_namespaces
 
 # A small number finds most faults: CELLGATE_CUTS=1000 looks for the rest.
 CUTS = int(os.environ.get("CELLGATE_CUTS", "12"))
+WRITE = "from mcptools.host import write_file\nprint(write_file.run(path='made.txt', content='from afar'))\n"
 DENIED = 1014
 START_FAILED = 1003
 
@@ -26,12 +29,13 @@ class RemoteTest(WorkspaceTest):
     """A Jupyter server for the tests of a class; each test has a sidecar and a session `far`, if it wants one."""
 
     arguments = ()
+    namespace = False
 
     @classmethod
     def setUpClass(cls):
         cls.home = tempfile.TemporaryDirectory()
         cls.addClassCleanup(cls.home.cleanup)
-        cls.server = JupyterServer(Path(cls.home.name), *cls.arguments)
+        cls.server = JupyterServer(Path(cls.home.name), *cls.arguments, namespace=cls.namespace)
         cls.addClassCleanup(cls.server.close)
 
     def sidecar(self, **more):
@@ -55,6 +59,48 @@ class RemoteTest(WorkspaceTest):
             self.cellgate.request(method, params)
         self.assertEqual(caught.exception.code, code, caught.exception)
         return caught.exception
+
+    def relay(self, cuts=()):
+        relay = Relay(self.server, cuts)
+        self.addCleanup(relay.close)
+        return relay
+
+    def begin_with_tools(self, url=None):
+        self.sidecar()
+        self.cellgate.request("wrappers/generate", {"server": "host"})
+        self.assertEqual(len(self.create(url)["sandboxNotices"]), 1)
+
+    def asked_to_write(self):
+        execution = self.cellgate.execute(WRITE, sessionId="far", cell={"uri": "file:///home/ada/tour.py", "line": 10})
+        return execution, self.cellgate.approval()
+
+    def made(self):
+        return self.workspace.path / "made.txt"
+
+    def run_over_cuts(self):
+        """Cells through a relay that cuts each connection after a seeded number of bytes, in a seeded direction."""
+        seeded = random.Random(20)
+        relay = self.relay([(seeded.choice(("sent", "received")), seeded.randrange(200, 12_000)) for _ in range(CUTS)])
+        self.sidecar()
+        self.create(relay.url)
+        fates = {}
+        number = 0
+        while relay.made < CUTS or number == 0:
+            number += 1
+            run = self.run_far(f"runs = globals().get('runs', []); runs.append({number}); print('n', {number})")
+            result = run.result()
+            fates[number] = result["status"]
+            if result["status"] == "ok":
+                self.assertIn(run.text(), (f"n {number}\n", ""), run.outputs())  # lost is said to be possible
+                self.assertTrue(run.text() or "may be lost" in run.text("stderr"))
+            else:
+                self.assertIn(result["error"]["ename"], ("ConnectionCut", "ReplyLost"), result)
+                self.assertIn("was cut", run.text("stderr") + result["error"]["evalue"])
+        last = self.run_far("print(runs)")
+        runs = eval(last.text())
+        self.assertEqual(sorted(set(runs)), sorted(runs))  # none twice
+        self.assertLessEqual({n for n, status in fates.items() if status == "ok"}, set(runs))
+        self.assertEqual(runs, sorted(runs))
 
 
 class Cells(RemoteTest):
@@ -210,6 +256,16 @@ class Tokens(RemoteTest):
         self.assertEqual(self.run_far("print(1)").text(), "1\n")
         self.assertEqual(len(self.cellgate.received("elicitation/requested")), 1)
 
+    def test_a_wrong_one_that_was_typed_is_asked_for_again(self):
+        self.sidecar(capabilities={"approvals": True, "input": True, "elicitation": True})
+        listing = self.cellgate.start("kernel/list", {"server": {"url": self.server.url}})
+        for number, token in enumerate(("a-wrong-token", TOKEN)):
+            self.cellgate.wait(lambda: len(self.cellgate.received("elicitation/requested")) > number, "the question")
+            asked = self.cellgate.received("elicitation/requested")[number]
+            self.cellgate.request("elicitation/respond", {"elicitationId": asked["elicitationId"], "action": "accept",
+                                                          "values": {"token": token}})
+        self.assertEqual(listing.result()["kernels"][0]["name"], "python3")
+
     def test_without_a_user_to_ask_it_is_an_error(self):
         self.sidecar()
         error = self.refused(DENIED, "session/create", {"kernel": {"server": {"url": self.server.url}}})
@@ -217,11 +273,6 @@ class Tokens(RemoteTest):
 
 
 class Cuts(RemoteTest):
-    def relay(self, cuts=()):
-        relay = Relay(self.server.port, cuts)
-        self.addCleanup(relay.close)
-        return relay
-
     def test_what_the_kernel_does_while_the_connection_is_cut_arrives(self):
         relay = self.relay()
         self.sidecar()
@@ -244,7 +295,7 @@ class Cuts(RemoteTest):
         self.create(relay.url)
         running = self.cellgate.execute("print('on')\nimport time\nwhile True: time.sleep(0.01)", sessionId="far")
         running.wait_for_text("on")
-        target, relay.target = relay.target, 1  # nothing listens there
+        target, relay.target = relay.target, ("127.0.0.1", 1)  # nothing listens there
         relay.cut_all()
         self.cellgate.wait(lambda: "tried again" in running.text("stderr"), "the notice")
         relay.target = target
@@ -253,66 +304,29 @@ class Cuts(RemoteTest):
         self.assertEqual(running.result()["error"]["ename"], "KeyboardInterrupt")
 
     def test_no_code_runs_twice_and_none_waits_for_ever(self):
-        """Each connection is cut after a seeded number of bytes, in a seeded direction."""
-        seeded = random.Random(20)
-        relay = self.relay([(seeded.choice(("sent", "received")), seeded.randrange(200, 12_000)) for _ in range(CUTS)])
-        self.sidecar()
-        self.create(relay.url)
-        fates = {}
-        number = 0
-        while relay.made < CUTS or number == 0:
-            number += 1
-            run = self.run_far(f"runs = globals().get('runs', []); runs.append({number}); print('n', {number})")
-            result = run.result()
-            fates[number] = result["status"]
-            if result["status"] == "ok":
-                self.assertIn(run.text(), (f"n {number}\n", ""), run.outputs())  # lost is said to be possible
-                self.assertTrue(run.text() or "may be lost" in run.text("stderr"))
-            else:
-                self.assertIn(result["error"]["ename"], ("ConnectionCut", "ReplyLost"), result)
-                self.assertIn("was cut", run.text("stderr") + result["error"]["evalue"])
-        last = self.run_far("print(runs)")
-        runs = eval(last.text())
-        self.assertEqual(sorted(set(runs)), sorted(runs))  # none twice
-        self.assertLessEqual({n for n, status in fates.items() if status == "ok"}, set(runs))
-        self.assertEqual(runs, sorted(runs))
+        self.run_over_cuts()
 
 
 class Tools(RemoteTest):
     """Calls of code on a server: the tools and the gate are here."""
 
-    WRITE = "from mcptools.host import write_file\nprint(write_file.run(path='made.txt', content='from afar'))\n"
-
-    def begin(self, url=None):
-        self.sidecar()
-        self.cellgate.request("wrappers/generate", {"server": "host"})
-        self.assertEqual(len(self.create(url)["sandboxNotices"]), 1)
-
-    def asked(self):
-        execution = self.cellgate.execute(self.WRITE, sessionId="far", cell={"uri": "file:///home/ada/tour.py", "line": 10})
-        return execution, self.cellgate.approval()
-
-    def made(self):
-        return self.workspace.path / "made.txt"
-
     def test_a_call_is_asked_about_here_with_its_line_and_made_here(self):
-        self.begin()
-        execution, approval = self.asked()
+        self.begin_with_tools()
+        execution, approval = self.asked_to_write()
         self.assertEqual((approval["origin"]["line"], approval["origin"]["text"]),
                          (11, "print(write_file.run(path='made.txt', content='from afar'))"))
         self.assertFalse(self.made().exists())
         self.cellgate.allow(approval)
         self.assertEqual(execution.result()["status"], "ok", execution.outputs())
         self.assertEqual(self.made().read_text(), "from afar")
-        execution, approval = self.asked()
+        execution, approval = self.asked_to_write()
         self.cellgate.deny(approval, reason="not again")
         self.assertEqual(execution.result()["error"]["ename"], "ApprovalDenied")
 
     def test_a_call_whose_connection_is_cut_while_it_waits_is_made_once(self):
-        relay = Relay(self.server.port)
-        self.addCleanup(relay.close)
-        self.begin(relay.url)
-        execution, approval = self.asked()
+        relay = self.relay()
+        self.begin_with_tools(relay.url)
+        execution, approval = self.asked_to_write()
         relay.cut_all()
         self.cellgate.allow(approval)
         self.assertEqual(execution.result()["status"], "ok", execution.outputs())
@@ -330,6 +344,37 @@ class Gateways(RemoteTest):
         self.cellgate.request("kernel/list", {"server": {"url": gateway.url, "token": TOKEN}})
         self.assertEqual([(method, path) for method, path, _ in gateway.asked],
                          [("POST", "/api/kernels"), ("GET", "/api/kernelspecs")])
+
+
+@unittest.skipUnless(has_namespaces(), "needs namespaces of users and networks")
+class Elsewhere(RemoteTest):
+    """On a server in a network of its own: it and its kernels reach nothing here but the answers on the connections that
+    cellgate makes."""
+
+    namespace = True
+
+    def test_cells_and_images(self):
+        self.sidecar()
+        self.create()
+        with socket.create_server(("127.0.0.1", 0)) as here:
+            run = self.run_far(f"import socket\nsocket.create_connection({here.getsockname()})")
+            self.assertEqual(run.result()["error"]["ename"], "ConnectionRefusedError")
+            socket.create_connection(here.getsockname()).close()  # the control
+        image = b"\x89PNG\r\n\x1a\n" + bytes(range(256))
+        shown = self.run_far(f"from IPython.display import Image, display\ndisplay(Image({image!r}, format='png'))")
+        self.assertEqual(shown.result()["status"], "ok", shown.outputs())
+        self.assertEqual(base64.b64decode(shown.outputs()[0]["data"]["image/png"]), image)
+
+    def test_a_call_is_asked_about_and_made_here(self):
+        self.begin_with_tools()
+        execution, approval = self.asked_to_write()
+        self.assertEqual((approval["origin"]["line"], self.made().exists()), (11, False))
+        self.cellgate.allow(approval)
+        self.assertEqual(execution.result()["status"], "ok", execution.outputs())
+        self.assertEqual(self.made().read_text(), "from afar")
+
+    def test_no_code_runs_twice_over_cuts(self):
+        self.run_over_cuts()
 
 
 del RemoteTest

@@ -33,7 +33,7 @@ it("cells: a marker may name the language of its cell", function()
     end, cells.all(buffer)),
     { "python", "bash", "typescript", "python" }
   )
-  equal((workspace.session("bash")), "bash")
+  equal((workspace.session("/tmp", "bash")), "bash")
 end)
 
 it("cells: the kernel of a language is a name, a path, or one elsewhere, which gets no sandbox", function()
@@ -42,7 +42,7 @@ it("cells: the kernel of a language is a name, a path, or one elsewhere, which g
   local before = config.values
   local function kernel(chosen)
     config.values = vim.tbl_extend("force", before, { kernels = { python = chosen }, sandbox_config = "s.json" })
-    local _, params = workspace.session("python")
+    local _, params = workspace.session("/tmp", "python")
     return { params.kernel, params.sandbox }
   end
   local by_name, by_path = kernel("python3"), kernel("/usr/bin/python3")

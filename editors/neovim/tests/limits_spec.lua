@@ -77,6 +77,18 @@ it("kernels: a session that runs says what it uses", function()
           memoryBytes = 64 * 2 ^ 20,
         },
         { sessionId = "agent-1", agent = "Ada", status = "dead", queueLength = 0 },
+        { sessionId = "far", status = "idle", queueLength = 0 },
+        { sessionId = "mine", status = "idle", queueLength = 0 },
+      },
+      spareKernel = { processes = 2, processorSeconds = 0.5, memoryBytes = 32 * 2 ^ 20 },
+    }
+  end
+  fake.answers["session/list"] = function()
+    return {
+      sessions = {
+        { sessionId = "default", status = "busy", kernel = { name = "python3" } },
+        { sessionId = "far", status = "idle", kernel = { server = "https://hub.example.org" } },
+        { sessionId = "mine", status = "idle", kernel = { connectionFile = "/k.json" } },
       },
     }
   end
@@ -87,9 +99,12 @@ it("kernels: a session that runs says what it uses", function()
   wait(function()
     return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), "\n"):find("python3", 1, true)
   end, "the list")
-  equal(vim.api.nvim_buf_get_lines(0, 1, 4, false), {
+  equal(vim.api.nvim_buf_get_lines(0, 1, 7, false), {
     "session default: busy, 2 waiting, 3.5 s of processor time, 64 MiB, 1 process",
     "session agent-1: dead, agent Ada",
+    "session far: idle, on https://hub.example.org",
+    "session mine: idle, already ran",
+    "kept ready for the next session: 0.5 s of processor time, 32 MiB, 2 processes",
     "python3  Python, python",
   })
 end)

@@ -168,7 +168,7 @@ test("what a server needs before it starts is of no tool", async () => {
     const [item] = view.last.items;
     assert.ok(item && isElicitationItem(item));
     assert.deepEqual(item.elicitation, {
-        title: "tracker\\u{202e} needs something before it starts",
+        title: "tracker\\u{202e} needs something from you",
         message: "tracker needs this before it starts",
         fields: [token],
     });

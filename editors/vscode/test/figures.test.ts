@@ -24,6 +24,14 @@ test("what a session uses is plotted: processors between two samples, memory at 
     assert.equal(figures.text(), "s: 200 % ▃█ 64 MiB ▅██ · t: 0 %  16 MiB █");
 });
 
+test("what the kernel uses that is kept ready is said", () => {
+    const figures = new Figures();
+    figures.add({ sessions: [uses(10, 32)], spareKernel: { processes: 1, processorSeconds: 1, memoryBytes: 16 * 2 ** 20 } }, 1);
+    assert.equal(figures.text(), "0 %  32 MiB █ · kept ready: 16 MiB");
+    figures.add({ sessions: [uses(10, 32)] }, 2);
+    assert.doesNotMatch(figures.text() ?? "", /kept ready/);
+});
+
 test("another kernel starts again from nothing, one that does not run has no figures", () => {
     const figures = new Figures();
     figures.add({ sessions: [uses(10, 32)] }, 1);

@@ -11,9 +11,10 @@ test("in an image, the image's Python is the kernel, and none of this machine", 
     assert.deepEqual(sessionParams(other), other);
 });
 
-test("a kernel that cellgate does not start has no sandbox, and on a server no variables", () => {
-    const env = { A: "1" };
-    assert.deepEqual(sessionParams({ kernel: { connectionFile: "" }, sandbox: image, env }), { kernel: { connectionFile: "" }, sandbox: undefined, env });
-    const server = { url: "https://hub.example.org" };
-    assert.deepEqual(sessionParams({ kernel: { server }, sandbox: image, env }), { kernel: { server }, sandbox: undefined, env: undefined });
+test("a kernel that cellgate does not start gets neither a sandbox nor variables", () => {
+    const params = { sandbox: image, env: { A: "1" } };
+    assert.deepEqual(sessionParams({ ...params, kernel: { name: "python3" } }).env, params.env);
+    for (const kernel of [{ connectionFile: "" }, { server: { url: "https://hub.example.org" } }]) {
+        assert.deepEqual(sessionParams({ ...params, kernel }), { kernel, sandbox: undefined, env: undefined });
+    }
 });

@@ -11,6 +11,7 @@ import unittest
 import urllib.request
 from pathlib import Path
 
+import test_elsewhere
 import test_languages
 from neovim_testing import CELLGATE, REPOSITORY, TIMEOUT, NeovimTest, tiny_png
 
@@ -420,8 +421,8 @@ class Table(unittest.TestCase):
     def test_every_scenario_of_the_table_is_tried_and_no_other(self):
         table = (REPOSITORY / "tests/e2e/scenarios.md").read_text()
         named = set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE))
-        here = {name.removeprefix("test_") for kind in (Cells, Approvals, Staying, test_languages.Languages) for name in dir(kind)
-                if name.startswith("test_")}
+        here = {name.removeprefix("test_") for kind in (Cells, Approvals, Staying, test_elsewhere.Elsewhere, test_languages.Languages)
+                for name in dir(kind) if name.startswith("test_")}
         self.assertEqual(here, named)
 
 

@@ -96,6 +96,45 @@ scenario("another interpreter in the Python extension is noticed, and a restart 
     await until(async () => (await workspace.read("which")) === venv, async () => `${venv}; it is ${await workspace.read("which")}`);
 });
 
+/** How often the sidecars of the workspace have logged this. */
+async function timesLogged(workspace, text) {
+    return (await workspace.sidecarLogs()).reduce((sum, { text: log }) => sum + log.split(text).length - 1, 0);
+}
+
+/** Runs the first cell of both files, and restarts the second one's kernel, each after `meanwhile`. */
+async function startThreeKernels(editor, meanwhile = async () => undefined) {
+    await editor.openFile("one.py");
+    await editor.lens("Run Cell").click();
+    await editor.lens(/\[1\]/).waitFor();
+    await meanwhile(1);
+    await editor.openFile("two.py");
+    await editor.lens("Run Cell").click();
+    await editor.lens(/\[1\]/).waitFor();
+    await meanwhile(2);
+    await editor.command("cellgate: Restart Kernel");
+    await editor.dialog("Restart the kernel").locator(".monaco-button", { hasText: /^Restart$/ }).click();
+    await editor.lens("Run Cell").click();
+    await editor.lens(/\[1\]/).waitFor();
+}
+
+scenario("the next file's first cell, and a restart, have the kernel that is kept ready", { files }, async ({ workspace, editor }) => {
+    const { page } = editor;
+    await startThreeKernels(editor, async (count) => {
+        await until(async () => (await timesLogged(workspace, "a spare kernel is ready")) === count, `the spare kernel ${count}`);
+        if (count > 1) return;
+        await page.locator(".activitybar .action-label[aria-label^='cellgate']").click();
+        await page.getByText(/kept ready: [\d.]+ MiB/).first().waitFor();
+        await editor.screenshot("ready");
+    });
+    assert.equal(await workspace.read("seen"), "nothing");
+    await until(async () => (await timesLogged(workspace, "has the spare kernel")) === 2, "two sessions that have it");
+});
+
+scenario("none is kept ready where its user wants none", { files, settings: { "cellgate.spareKernel": false } }, async ({ workspace, editor }) => {
+    await startThreeKernels(editor);
+    assert.equal(await timesLogged(workspace, "spare kernel"), 0);
+});
+
 /** Opens the menu of the row with the focus, in which `others` are too, and chooses an entry of it by keys. */
 async function chooseFromMenu(editor, text, others = []) {
     const { page } = editor;

@@ -118,7 +118,7 @@ local function of_elicitation(item)
     rows = vim.tbl_map(function(row)
       return { text = row.text:gsub("^# ", ""):gsub("^#>", ">"), group = row.group }
     end, elicitations.rows(item, width_now())),
-    title = item.elicitation.tool and "a tool server asks" or "before a tool server starts",
+    title = item.elicitation.tool and "a tool server asks" or "something is needed first",
     command = "answer",
     asking = { item.elicitation },
     items = {},

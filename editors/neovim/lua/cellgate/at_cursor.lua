@@ -43,7 +43,7 @@ function M.kernel()
     return vim.b[buffer].cellgate_session or "default"
   end
   local language = workspace.language(buffer, cells.at(buffer, M.row()))
-  return language and workspace.session(language) or "default"
+  return language and workspace.session(workspace.root(buffer), language) or "default"
 end
 
 return M

@@ -119,7 +119,7 @@ local function pieces_of(buffer, here)
     local language = workspace.language(buffer, part)
     local code = table.concat(vim.api.nvim_buf_get_lines(buffer, part.code_first, part.code_last + 1, false), "\n")
     if language and code:find("%S") and #code < max_code then
-      local id = workspace.session(language) or "default"
+      local id = workspace.session(here.root, language) or "default"
       local status = here.kernels[id]
       pieces[#pieces + 1] = {
         row = part.code_first,

@@ -7,6 +7,7 @@ local changes_list = require("cellgate.changes_list")
 local check = require("cellgate.check")
 local check_fix = require("cellgate.check_fix")
 local installs = require("cellgate.installs")
+local kernel_choice = require("cellgate.kernel_choice")
 local kernel_lists = require("cellgate.kernel_lists")
 local limits = require("cellgate.limits")
 local logins = require("cellgate.logins")
@@ -385,6 +386,7 @@ M.all = {
       kernel_lists.executions(workspace.root(current_buffer()))
     end,
   },
+  kernel = kernel_choice.command,
   kernels = {
     does = "Lists the kernels that run, with what they use, and those that can be started; with the address of a Jupyter"
       .. " server, those of that server.",

@@ -40,7 +40,7 @@ function M.omnifunc(findstart)
   local cursor = vim.fn.strchars(code)
   local asked_at = place()
   here:request("kernel/complete", {
-    sessionId = workspace.session(language),
+    sessionId = workspace.session(here.root, language),
     code = code,
     cursorPos = cursor,
   }, function(problem, result)

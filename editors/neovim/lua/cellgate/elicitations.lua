@@ -31,7 +31,7 @@ end
 function M.title(item)
   local asked = item.elicitation
   if not asked.tool then
-    return ("#%-3s %s"):format(item.tag, asked.message)
+    return ("#%-3s %s"):format(item.tag, (asked.message:gsub("%s*\n%s*", " ")))
   end
   return ("#%-3s %s asks, while its tool %s runs"):format(item.tag, asked.server, asked.tool)
 end

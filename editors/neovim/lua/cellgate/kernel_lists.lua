@@ -77,10 +77,27 @@ function M.variables(root, session_id)
   })
 end
 
+---@param stats SessionStats|SpareKernelStats
+local function usage_words(stats)
+  return {
+    ("%.1f s of processor time"):format(stats.processorSeconds),
+    limits.bytes_words(stats.memoryBytes),
+    ("%d process%s"):format(stats.processes, stats.processes == 1 and "" or "es"),
+  }
+end
+
+---@param info SessionInfo
+local function place_words(info)
+  local kernel = info.kernel
+  return kernel.server and "on " .. kernel.server or kernel.connectionFile and "already ran" or nil
+end
+
 -- A session, and what it uses now.
 ---@param stats SessionStats
-local function session_words(stats)
+---@param place string? where its kernel is
+local function session_words(stats, place)
   local words = { ("session %s: %s"):format(stats.sessionId, stats.status) }
+  words[#words + 1] = place
   if stats.agent then
     words[#words + 1] = "agent " .. stats.agent
   end
@@ -88,11 +105,27 @@ local function session_words(stats)
     words[#words + 1] = ("%d waiting"):format(stats.queueLength)
   end
   if stats.processorSeconds then
-    words[#words + 1] = ("%.1f s of processor time"):format(stats.processorSeconds)
-    words[#words + 1] = limits.bytes_words(stats.memoryBytes)
-    words[#words + 1] = ("%d process%s"):format(stats.processes, stats.processes == 1 and "" or "es")
+    vim.list_extend(words, usage_words(stats))
   end
   return table.concat(words, ", ")
+end
+
+---@param stats StatsResult
+---@param sessions SessionInfo[]
+---@return cellgate.ListRow[]
+local function rows_of_running(stats, sessions)
+  local places, rows = {}, {}
+  for _, info in ipairs(sessions) do
+    places[info.sessionId] = place_words(info)
+  end
+  for _, each in ipairs(stats.sessions) do
+    rows[#rows + 1] = { text = session_words(each, places[each.sessionId]), id = each.sessionId, group = "Title" }
+  end
+  if stats.spareKernel then
+    local words = table.concat(usage_words(stats.spareKernel), ", ")
+    rows[#rows + 1] = { text = "kept ready for the next session: " .. words, id = "spare", group = "Comment" }
+  end
+  return rows
 end
 
 ---@param kernel KernelInfo
@@ -136,23 +169,9 @@ function M.kernels(root, url)
     name = "kernels",
     root = root,
     events = { "CellgateKernel" },
-    read = function(done)
-      local rows = {}
-      local function read_kernels(problem)
-        if problem then
-          return done(problem)
-        end
-        list_window.by_request(here, "kernel/list", {}, function(result)
-          return vim.list_extend(rows, vim.tbl_map(kernel_row, result.kernels))
-        end)(done)
-      end
-      list_window.by_request(here, "stats", {}, function(stats)
-        for _, each in ipairs(stats.sessions) do
-          rows[#rows + 1] = { text = session_words(each), id = each.sessionId, group = "Title" }
-        end
-        return rows
-      end)(read_kernels)
-    end,
+    read = list_window.by_requests(here, { "stats", "session/list", "kernel/list" }, function(stats, sessions, kernels)
+      return vim.list_extend(rows_of_running(stats, sessions.sessions), vim.tbl_map(kernel_row, kernels.kernels))
+    end),
     keys = {},
   })
 end

@@ -176,6 +176,30 @@ function M.by_request(here, method, params, rows_of)
   end
 end
 
+--- Reads a list by several requests without parameters, whose answers it follows from.
+---@param here cellgate.Session
+---@param methods string[]
+---@param rows_of fun(...: any): cellgate.ListRow[]
+---@return fun(done: fun(problem: string?, rows: cellgate.ListRow[]?))
+function M.by_requests(here, methods, rows_of)
+  return function(done)
+    local answers = {}
+    local function ask(i)
+      if not methods[i] then
+        return done(nil, rows_of(unpack(answers)))
+      end
+      here:request(methods[i], {}, function(problem, result)
+        if problem then
+          return done(rpc.describe(problem))
+        end
+        answers[i] = result
+        ask(i + 1)
+      end)
+    end
+    ask(1)
+  end
+end
+
 --- Shows what came from outside, in a buffer of its own.
 ---@param what cellgate.Scratch
 ---@param words string

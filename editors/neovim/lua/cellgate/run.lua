@@ -33,7 +33,7 @@ end
 
 -- The session of a language, started if it is not there.
 local function with_session(here, language, done)
-  local id, params = workspace.session(language)
+  local id, params = workspace.session(here.root, language)
   local settings, problem = session_settings.create_params(here.root, id or "default")
   if not settings then
     done(problem)
@@ -42,8 +42,8 @@ local function with_session(here, language, done)
   if next(settings) then
     id = id or "default"
     params = vim.tbl_extend("force", params or { sessionId = id, language = language }, settings)
-    if params.kernel and params.kernel.server then
-      params.env = nil -- the server decides
+    if workspace.is_elsewhere(params.kernel) then
+      params.env = nil -- it has its own
     end
   end
   -- A dead one may not have come to be.

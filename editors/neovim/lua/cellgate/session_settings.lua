@@ -91,6 +91,15 @@ function M.create_params(root, id)
   }
 end
 
+---@param kernel SessionKernel
+---@return string
+local function kernel_words(kernel)
+  if kernel.server then
+    return ("kernel %s on %s"):format(kernel.name, kernel.server)
+  end
+  return kernel.connectionFile and "kernel of " .. kernel.connectionFile or "kernel " .. kernel.name
+end
+
 ---@param info SessionInfo?
 ---@param id string
 ---@param settings cellgate.SessionSettings
@@ -99,8 +108,13 @@ local function words_of(info, id, settings)
   local names = vim.tbl_keys(settings.env or {})
   table.sort(names)
   local parsed = limits_of(settings)
+  local kernel = info and info.kernel
   return table.concat({
-    ("%s: limits %s"):format(id, limits.limits_words(info and info.limits or not info and parsed or nil)),
+    ("%s: %slimits %s"):format(
+      id,
+      kernel and kernel_words(kernel) .. "; " or "",
+      limits.limits_words(info and info.limits or not info and parsed or nil)
+    ),
     "profile " .. (info and info.profile or not info and or_nil(settings.profile) or "none"),
     "folder " .. (info and info.cwd or not info and or_nil(settings.cwd) or "the workspace"),
     "variables " .. (names[1] and table.concat(names, " ") or "none"),
@@ -157,14 +171,17 @@ local function choose(root, id, settings)
   chosen[root][id] = vim.tbl_deep_extend("force", chosen[root][id] or {}, settings)
 end
 
--- A kernel that runs goes on as it is, unless the user gives it up.
-local function choose_and_close(here, id, settings)
+--- A kernel that runs goes on as it is, unless the user gives it up.
+---@param here cellgate.Session
+---@param id string of its session
+---@param before_end fun() what a new one has is chosen here
+function M.offer_end(here, id, before_end)
   local question = ("a new kernel alone has this: end that of %s, and lose its variables?"):format(text.visible(id))
   vim.ui.select({ "end the kernel", "leave it as it is" }, { prompt = question }, function(_, index)
     if index ~= 1 then
       return
     end
-    choose(here.root, id, settings)
+    before_end()
     here:request(
       "session/close",
       { sessionId = id },
@@ -208,7 +225,9 @@ function M.act(root, id, arguments)
     problem = limits.act(root, id, of_limits)
   end
   if next(others) then
-    choose_and_close(here, id, others)
+    M.offer_end(here, id, function()
+      choose(root, id, others)
+    end)
   end
   return problem
 end

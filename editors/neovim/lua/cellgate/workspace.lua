@@ -91,19 +91,45 @@ local function choice(kernel)
   return kernel:find("/") and { interpreter = kernel } or { name = kernel }
 end
 
+---@type table<string, table<string, string|KernelChoice>> by root and language: in place of the setting `kernels`
+local chosen_kernels = {}
+
+---@param root string
+---@param language string
+---@param kernel? string|KernelChoice nil: that of the settings
+function M.choose_kernel(root, language, kernel)
+  chosen_kernels[root] = chosen_kernels[root] or {}
+  chosen_kernels[root][language] = kernel
+end
+
+---@param root string
+---@param language string
+---@return string|KernelChoice|nil
+function M.kernel(root, language)
+  return (chosen_kernels[root] or {})[language] or config.values.kernels[language]
+end
+
+--- Whether the kernel is not one that cellgate starts here: it has no sandbox, and an environment of its own.
+---@param kernel KernelChoice?
+---@return boolean
+function M.is_elsewhere(kernel)
+  return kernel ~= nil and (kernel.connectionFile or kernel.server) ~= nil
+end
+
 --- The session for a language: the root's default one for Python, else one of that language's name.
+---@param root string
 ---@param language string
 ---@return string? id nil: the default one, which starts by itself
 ---@return table? params of session/create
-function M.session(language)
-  local kernel = config.values.kernels[language]
+function M.session(root, language)
+  local kernel = M.kernel(root, language)
   local settings, launcher = config.values.sandbox_config, config.values.sandbox_launcher
   local image = language == "python" and config.values.sandbox_image or nil -- images have Python alone
   if language == "python" and not kernel and not settings and not launcher and not image then
     return nil
   end
   local chosen = kernel and choice(kernel) or nil
-  local has_sandbox = not (chosen and (chosen.connectionFile or chosen.server))
+  local has_sandbox = not M.is_elsewhere(chosen)
   if has_sandbox and image then
     chosen = nil -- the image's Python is the kernel
   end

@@ -17,9 +17,9 @@ export class Elicitations extends WaitingList<"elicitation/requested", "elicitat
 
 export const isElicitation = (waits: Approval | Elicitation): waits is Elicitation => "elicitationId" in waits;
 
-/** Without a tool it is for the inputs of the server's configuration. */
+/** Without a tool it is for the inputs of the server's configuration, or a Jupyter server's token. */
 export const titleOfElicitation = ({ server, tool }: Pick<Elicitation, "server" | "tool">) =>
-    `${escapeUnprintable(server)} ${tool === undefined ? "needs something before it starts" : "asks you"}`;
+    `${escapeUnprintable(server)} ${tool === undefined ? "needs something from you" : "asks you"}`;
 
 /** How it ended, for a user. */
 export function endText({ how, here }: { how: Pick<ElicitationResolvedParams, "action" | "by">; here: boolean }): string {

@@ -1,48 +1,92 @@
-// `chooseKernel` is the pick of kernels that the sidecar found.
+// These functions are the pick of kernels: those that the sidecar found on this machine, and those elsewhere.
 
 import * as vscode from "vscode";
 import type { Sidecar } from "../client/sidecar";
 import type { KernelChoice } from "../protocol/messages";
 import { label } from "../text";
+import type { KernelElsewhere, KernelsElsewhere } from "./elsewhere";
 import { chooseOnServer } from "./server";
 
-type Item = vscode.QuickPickItem & { kernel?: KernelChoice; more?: () => Promise<KernelChoice | undefined> };
-
 /** `kernel` undefined: whichever the Python extension or the sidecar prefers. */
-export async function chooseKernel(sidecar: Sidecar): Promise<{ kernel: KernelChoice | undefined } | undefined> {
+export interface Choice {
+    /** For the user. */
+    readonly name: string;
+    readonly kernel: KernelChoice | undefined;
+}
+
+type More = () => Promise<Choice | undefined>;
+type Item = vscode.QuickPickItem & { chosen: Choice | More };
+
+export async function chooseKernel(sidecar: Sidecar, elsewhere: KernelsElsewhere): Promise<Choice | undefined> {
     const items = sidecar.request("kernel/list", {}).then(({ kernels }): Item[] => [
-        { label: "$(sparkle) Automatic", description: "the interpreter of the Python extension, else the first below" },
-        ...kernels.map(({ name, displayName, source, interpreter, problem }): Item => {
-            const kernel = source === "interpreter" && interpreter ? { interpreter } : { name };
-            return {
-                label: `${problem ? "$(warning) " : ""}${label(displayName)}`,
-                description: label(interpreter ?? name),
-                detail: problem && label(problem, 500),
-                kernel,
-            };
-        }),
-        { label: "$(folder-opened) Another interpreter…", more: chooseInterpreter },
-        { label: "$(plug) A kernel that already runs…", description: "without a sandbox; it is left running", more: nameExisting },
-        { label: "$(remote) Jupyter server…", description: "a kernel on another machine, without a sandbox", more: () => chooseOnServer(sidecar) },
+        {
+            label: "$(sparkle) Automatic",
+            description: "the interpreter of the Python extension, else the first below",
+            chosen: { name: "the kernel that is found", kernel: undefined },
+        },
+        ...kernels.map(({ name, displayName, source, interpreter, problem }): Item => ({
+            label: `${problem ? "$(warning) " : ""}${label(displayName)}`,
+            description: label(interpreter ?? name),
+            detail: problem && label(problem, 500),
+            chosen: { name: displayName, kernel: source === "interpreter" && interpreter ? { interpreter } : { name } },
+        })),
+        { label: "$(folder-opened) Another interpreter…", chosen: chooseInterpreter },
+        ...itemsElsewhere(sidecar, elsewhere),
     ]);
-    const chosen = await vscode.window.showQuickPick(items, {
-        title: "Kernel of sessions that start from now on",
-        matchOnDescription: true,
-    });
-    if (!chosen?.more) return chosen && { kernel: chosen.kernel };
-    const kernel = await chosen.more();
-    return kernel && { kernel };
+    return pick(items, "Kernel of sessions that start from now on");
 }
 
-async function chooseInterpreter(): Promise<KernelChoice | undefined> {
+/** For a notebook, to which the editor itself offers those of this machine: `local` is called if the user wants one. */
+export function chooseElsewhere(sidecar: Sidecar, elsewhere: KernelsElsewhere, local: () => void): Promise<KernelElsewhere | undefined> {
+    const showLocal = () => {
+        local();
+        return Promise.resolve(undefined);
+    };
+    return pick([{ label: "$(vm) A kernel of this machine…", chosen: showLocal }, ...itemsElsewhere(sidecar, elsewhere)], "Kernel of this notebook") as Promise<KernelElsewhere | undefined>;
+}
+
+function itemsElsewhere(sidecar: Sidecar, elsewhere: KernelsElsewhere): Item[] {
+    const add = (choose: () => Promise<KernelElsewhere | undefined>): More => async () => {
+        const chosen = await choose();
+        if (chosen) await elsewhere.add(chosen);
+        return chosen;
+    };
+    const kept = elsewhere.all();
+    const settled = vscode.workspace.getConfiguration("cellgate").get<string>("jupyterServer", "");
+    const offered = settled || (kept.find(({ kernel }) => kernel.server)?.kernel.server?.url ?? "");
+    return [
+        ...kept.map((each): Item => ({
+            label: `$(${each.kernel.server ? "remote" : "plug"}) ${label(each.name)}`,
+            description: each.kernel.server ? label(each.kernel.server.url) : "without a sandbox; it is left running",
+            chosen: add(() => Promise.resolve(each)),
+        })),
+        { label: "$(plug) A kernel that already runs…", description: "without a sandbox; it is left running", chosen: add(nameExisting) },
+        {
+            label: "$(remote) Jupyter server…",
+            description: "a kernel on another machine, without a sandbox",
+            chosen: add(() => chooseOnServer(sidecar, offered)),
+        },
+    ];
+}
+
+async function pick(items: Item[] | Thenable<Item[]>, title: string): Promise<Choice | undefined> {
+    const item = await vscode.window.showQuickPick(items, { title, matchOnDescription: true });
+    return typeof item?.chosen === "function" ? item.chosen() : item?.chosen;
+}
+
+async function chooseInterpreter(): Promise<Choice | undefined> {
     const [file] = (await vscode.window.showOpenDialog({ title: "An interpreter of Python that has ipykernel" })) ?? [];
-    return file && { interpreter: file.fsPath };
+    return file && { name: file.fsPath, kernel: { interpreter: file.fsPath } };
 }
 
-async function nameExisting(): Promise<KernelChoice | undefined> {
-    const connectionFile = await vscode.window.showInputBox({
+async function nameExisting(): Promise<KernelElsewhere | undefined> {
+    const typed = await vscode.window.showInputBox({
         title: "The connection file of a kernel that already runs",
         prompt: "A path, or a name in Jupyter's runtime directory, as %connect_info shows it. Empty: the newest kernel.",
+        ignoreFocusOut: true,
     });
-    return connectionFile === undefined ? undefined : { connectionFile: connectionFile.trim() };
+    if (typed === undefined) return undefined;
+    const connectionFile = typed.trim();
+    const name = connectionFile === "" ? "the newest kernel that runs" : `${connectionFile.replace(/^.*\//, "")}, which already runs`;
+    return { name, kernel: { connectionFile } };
 }

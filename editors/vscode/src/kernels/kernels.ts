@@ -11,7 +11,8 @@ import type { Session, Sessions } from "../sessions";
 import type { SessionSettings } from "../sessionSettings/sessionSettings";
 import { label } from "../text";
 import { documentUri } from "../uris";
-import { chooseKernel } from "./choose";
+import { chooseElsewhere, chooseKernel } from "./choose";
+import { KernelsElsewhere, type KernelElsewhere } from "./elsewhere";
 import { Origins, type Origin } from "./origins";
 import { CancelledByUser, withProgress } from "./progress";
 import { PythonExtension } from "./pythonExtension";
@@ -38,6 +39,7 @@ export class Kernels implements vscode.Disposable {
     private readonly starting = new Map<string, Start>();
     private readonly python = new PythonExtension();
     private readonly origins: Origins;
+    readonly elsewhere: KernelsElsewhere;
     /** Session → the interpreter that a restart was offered with. */
     private readonly offered = new Map<string, string>();
     private readonly subscriptions: vscode.Disposable;
@@ -50,8 +52,10 @@ export class Kernels implements vscode.Disposable {
         private readonly settings: SessionSettings,
     ) {
         this.origins = new Origins(memory);
+        this.elsewhere = new KernelsElsewhere(memory);
         this.subscriptions = vscode.Disposable.from(
             this.python,
+            this.elsewhere,
             this.python.onDidChange(() => void this.offerChosen()),
             // Of sessions that outlived the last window: what was chosen meanwhile.
             sessions.onDidChange(() => {
@@ -83,12 +87,17 @@ export class Kernels implements vscode.Disposable {
         return session;
     }
 
-    /** Asks which kernel to use; true when one was chosen. It is for sessions that start from now on. */
-    async select(): Promise<boolean> {
-        const choice = await chooseKernel(this.sidecar);
-        if (!choice) return false;
+    /** Asks which kernel to use; the name of what was chosen. It is for sessions that start from now on. */
+    async select(): Promise<string | undefined> {
+        const choice = await chooseKernel(this.sidecar, this.elsewhere);
+        if (!choice) return undefined;
         await this.memory.update(memoryKey, choice.kernel);
-        return true;
+        return choice.name;
+    }
+
+    /** Asks which kernel a notebook is to have; undefined also where the editor's own list is shown in place of an answer. */
+    selectForNotebook(): Promise<KernelElsewhere | undefined> {
+        return chooseElsewhere(this.sidecar, this.elsewhere, () => void vscode.commands.executeCommand("notebook.selectKernel"));
     }
 
     private async have(uri: vscode.Uri, { sessionId, language }: Place, kernel: KernelChoice | undefined): Promise<Session> {
@@ -127,7 +136,7 @@ export class Kernels implements vscode.Disposable {
                 if (isConnectionLost(error)) continue;
                 const remedy = await offerRemedy(error);
                 if (remedy === "selectKernel" && !isPython) {
-                    kernel = (await chooseKernel(this.sidecar))?.kernel;
+                    kernel = (await chooseKernel(this.sidecar, this.elsewhere))?.kernel;
                     if (kernel) continue;
                 }
                 if (remedy === "selectKernel" && given) await vscode.commands.executeCommand("notebook.selectKernel");

@@ -5,6 +5,7 @@
 import type { KernelChoice } from "../protocol/messages";
 import type { Memory } from "../documents";
 import type { Session } from "../sessions";
+import { sameFields } from "./elsewhere";
 
 export interface Origin {
     /** The document or notebook that it was started for. */
@@ -20,10 +21,6 @@ type Which = Pick<Session, "sessionId" | "createdAt">;
 
 const memoryKey = "cellgate.origins";
 const maxOrigins = 200;
-
-/** Text that is the same for the same choice. */
-const sameFields = ({ name, interpreter, connectionFile, server }: KernelChoice = {}) =>
-    JSON.stringify([name, interpreter, connectionFile, server?.url, server?.name]);
 
 export class Origins {
     constructor(private readonly memory: Memory) {}

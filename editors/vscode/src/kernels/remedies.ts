@@ -63,8 +63,9 @@ async function withoutSandbox(error: unknown): Promise<Remedy | undefined> {
 
 async function withoutAnswer(error: unknown): Promise<Remedy | undefined> {
     const retry = "Try Again";
-    const chosen = await ask("cellgate: the kernel did not start", textOf(error), selectKernel, retry);
-    if (chosen === selectKernel) return "selectKernel";
+    const another = "Select Another Kernel";
+    const chosen = await ask("cellgate: the kernel did not start", textOf(error), another, retry);
+    if (chosen === another) return "selectKernel";
     return chosen === retry ? "retry" : undefined;
 }
 

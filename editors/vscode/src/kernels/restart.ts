@@ -9,8 +9,10 @@ const setting = "askForKernelRestart";
 
 /** True when the kernel was restarted. */
 export async function confirmAndRestart(sessions: Sessions, sessionId: string): Promise<boolean> {
+    // Of one that already ran it is refused, which needs no question.
+    const isExisting = sessions.get(sessionId)?.kernel.connectionFile !== undefined;
     const settings = vscode.workspace.getConfiguration("cellgate");
-    if (settings.get<boolean>(setting, true)) {
+    if (!isExisting && settings.get<boolean>(setting, true)) {
         const restart = "Restart";
         const always = "Restart, and Don't Ask Again";
         const question = `Restart the kernel of ${label(sessionId)}? Its variables are gone then, and what waits in it is cancelled.`;

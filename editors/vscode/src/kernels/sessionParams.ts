@@ -3,12 +3,11 @@
 import type { SessionCreateParams } from "../protocol/messages";
 
 /**
- * A kernel that cellgate does not start has no sandbox, and on a server no variables of
- * ours; in an image, the image's Python is the kernel, and none of this machine.
+ * A kernel that cellgate does not start has no sandbox, and variables of its own; in an image, the image's Python is the
+ * kernel, and none of this machine.
  */
 export function sessionParams<T extends SessionCreateParams>(params: T): T {
     const { server, connectionFile } = params.kernel ?? {};
-    if (server) return { ...params, sandbox: undefined, env: undefined };
-    if (connectionFile !== undefined) return { ...params, sandbox: undefined };
+    if (server || connectionFile !== undefined) return { ...params, sandbox: undefined, env: undefined };
     return typeof params.sandbox === "object" && params.sandbox.image ? { ...params, kernel: undefined } : params;
 }

@@ -1,14 +1,18 @@
-// `KernelControllers` is one entry in the editor's list of kernels for each kernel that the sidecar can start.
+// `KernelControllers` is one entry in the editor's list of kernels for each kernel that the sidecar can start, and for
+// each elsewhere that the user has chosen.
 
 import * as vscode from "vscode";
 import { ordinaryNotebooks as notebookType } from "../active";
 import type { Cellgate } from "../cellgate";
 import { editorLanguagesOf, runsLanguage } from "../cells/languages";
 import { isOtherFolder } from "../cells/otherFolder";
+import { sameFields, type KernelElsewhere } from "../kernels/elsewhere";
 import type { KernelChoice, KernelInfo } from "../protocol/messages";
 import { label } from "../text";
 import { languageOfNotebook } from "./language";
 import type { OpenNotebooks } from "./openNotebooks";
+
+export const controllerIdOf = ({ kernel }: KernelElsewhere) => `cellgate-elsewhere-${encodeURIComponent(sameFields(kernel))}`;
 
 export class KernelControllers implements vscode.Disposable {
     private readonly controllers = new Map<string, vscode.NotebookController>();
@@ -24,16 +28,22 @@ export class KernelControllers implements vscode.Disposable {
     }
 
     /** Adds the kernel, or updates what is known of it. */
-    offer(info: KernelInfo): void {
-        const { name, displayName, source, problem } = info;
-        const id = `cellgate-${source}-${name}`;
-        const known = this.controllers.get(id);
-        const controller = known ?? vscode.notebooks.createNotebookController(id, notebookType, `${label(displayName, 100)} in cellgate`);
-        this.controllers.set(id, controller);
+    offer({ name, displayName, source, interpreter, language, problem }: KernelInfo): void {
+        const kernel = interpreter !== undefined && source === "interpreter" ? { interpreter } : { name };
+        const controller = this.controllerOf(`cellgate-${source}-${name}`, displayName, kernel);
+        controller.detail = interpreter && label(interpreter);
+        controller.supportedLanguages = editorLanguagesOf(language);
         // A kernel with a problem is offered too: its start offers to solve it.
-        this.languages.set(controller, info.language);
+        this.languages.set(controller, language);
         controller.description = problem === undefined ? "sandboxed" : label(`$(warning) ${problem}`, 120);
-        if (!known) this.configure(controller, info);
+    }
+
+    offerElsewhere(elsewhere: KernelElsewhere): void {
+        const { name, language, kernel } = elsewhere;
+        const controller = this.controllerOf(controllerIdOf(elsewhere), name, kernel);
+        controller.detail = kernel.server && label(kernel.server.url);
+        if (language !== undefined) controller.supportedLanguages = editorLanguagesOf(language);
+        controller.description = "not sandboxed";
     }
 
     /** The editor offers kernels of the notebook's language before the others, and takes one that is the only one. */
@@ -46,17 +56,19 @@ export class KernelControllers implements vscode.Disposable {
         }
     }
 
-    private configure(controller: vscode.NotebookController, { name, language, source, interpreter }: KernelInfo): void {
+    private controllerOf(id: string, name: string, kernel: KernelChoice): vscode.NotebookController {
+        const known = this.controllers.get(id);
+        if (known) return known;
         const { documents, sessions } = this.cellgate;
-        controller.detail = interpreter && label(interpreter);
-        controller.supportedLanguages = editorLanguagesOf(language);
+        const controller = vscode.notebooks.createNotebookController(id, notebookType, `${label(name, 100)} in cellgate`);
+        this.controllers.set(id, controller);
         controller.supportsExecutionOrder = true;
-        const kernel = interpreter !== undefined && source === "interpreter" ? { interpreter } : { name };
         controller.executeHandler = (cells, notebook) => this.execute(controller, kernel, cells, notebook);
         controller.onDidChangeSelectedNotebooks(({ notebook, selected }) => {
             if (selected) this.open.runsOf(notebook).resumeIn(controller);
         });
         controller.interruptHandler = (notebook) => sessions.interrupt(documents.sessionOf(notebook.uri.toString()));
+        return controller;
     }
 
     private execute(

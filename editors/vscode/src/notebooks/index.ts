@@ -9,7 +9,7 @@ import { OpenNotebooks } from "./openNotebooks";
 import { setCellTimeout } from "./setCellTimeout";
 
 export function notebooks(cellgate: Cellgate): vscode.Disposable {
-    const { sidecar, log } = cellgate;
+    const { kernels, sidecar, log } = cellgate;
     const open = new OpenNotebooks(cellgate);
     const controllers = new KernelControllers(cellgate, open);
 
@@ -25,9 +25,15 @@ export function notebooks(cellgate: Cellgate): vscode.Disposable {
         }
     }
 
+    function offerElsewhere(): void {
+        for (const kernel of kernels.elsewhere.all()) controllers.offerElsewhere(kernel);
+    }
+
     void offerAll();
+    offerElsewhere();
     return vscode.Disposable.from(
         sidecar.onDidConnect(() => void offerAll()),
+        kernels.elsewhere.onDidChange(offerElsewhere),
         vscode.workspace.onDidOpenNotebookDocument(() => void offerAll()),
         vscode.workspace.onDidCloseNotebookDocument((notebook) => open.close(notebook)),
         vscode.commands.registerCommand("cellgate.setCellTimeout", () => setCellTimeout().catch(showError)),

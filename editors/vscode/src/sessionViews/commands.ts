@@ -2,10 +2,11 @@
 // file.
 
 import * as vscode from "vscode";
-import { active } from "../active";
+import { active, ordinaryNotebooks } from "../active";
 import type { Cellgate } from "../cellgate";
 import type { Execution } from "../executions";
 import { confirmAndRestart } from "../kernels/restart";
+import { controllerIdOf } from "../notebooks/controllers";
 import { ask, inform, showError } from "../notices";
 import type { Session } from "../sessions";
 import { label } from "../text";
@@ -60,12 +61,22 @@ async function close({ sessions }: Cellgate, { sessionId }: Session): Promise<vo
 
 async function selectKernel(cellgate: Cellgate): Promise<void> {
     const { kernels, sessions } = cellgate;
-    if (!(await kernels.select())) return;
+    if (vscode.window.activeNotebookEditor?.notebook.notebookType === ordinaryNotebooks) {
+        const chosen = await kernels.selectForNotebook();
+        const id = chosen && controllerIdOf(chosen);
+        if (id) await vscode.commands.executeCommand("notebook.selectKernel", { id, extension: cellgate.extension.extension.id });
+        return;
+    }
+    const name = await kernels.select();
+    if (name === undefined) return;
     const here = active(cellgate);
     const session = here?.kind === "file" ? sessions.get(here.sessionId) : undefined;
-    if (!session) return;
+    if (!session) {
+        void inform(`The next session has ${label(name)}.`);
+        return;
+    }
     const answer = await inform(
-        `${session.sessionId} has a kernel already. Close it, so that the next cell starts the chosen one?`,
+        `${label(session.sessionId)} has a kernel already. Close it, so that the next cell starts ${label(name)}?`,
         "Close Session",
     );
     if (answer) await sessions.close(session.sessionId);

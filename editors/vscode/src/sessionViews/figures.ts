@@ -15,9 +15,11 @@ interface Samples {
 
 export class Figures {
     private readonly sessions = new Map<string, Samples>();
+    private spareBytes: number | undefined;
 
     /** `now` in seconds. */
-    add({ sessions }: Pick<StatsResult, "sessions">, now: number): void {
+    add({ sessions, spareKernel }: Pick<StatsResult, "sessions" | "spareKernel">, now: number): void {
+        this.spareBytes = spareKernel?.memoryBytes;
         for (const id of this.sessions.keys()) {
             if (!sessions.some(({ sessionId }) => sessionId === id)) this.sessions.delete(id);
         }
@@ -40,9 +42,10 @@ export class Figures {
         }
     }
 
-    /** Of the sessions whose kernels run, by their names where there are several. */
+    /** Of the sessions whose kernels run here, by their names where there are several, and of the one that is kept ready. */
     text(): string | undefined {
         const all = [...this.sessions].map(([id, samples]) => (this.sessions.size > 1 ? `${label(id, 24)}: ` : "") + textOf(samples));
+        if (this.spareBytes !== undefined) all.push(`kept ready: ${bytesText(this.spareBytes)}`);
         return all.length > 0 ? all.join(" · ") : undefined;
     }
 }

@@ -1,5 +1,6 @@
 // These functions describe sessions to the user.
 
+import { hostOf } from "../kernels/elsewhere";
 import type { Session } from "../sessions";
 import { label } from "../text";
 
@@ -12,11 +13,25 @@ export function statusOf({ status, reason, queueLength }: Pick<Session, "status"
     return `${status}${waiting}${reason ? `: ${label(reason)}` : ""}`;
 }
 
-/** What everybody who looks should know of a session that a whole sandbox does not hold. */
-export function weaknessOf({ sandbox }: Pick<Session, "sandbox">): { short: string; long: string } | undefined {
-    if (sandbox === "none") return { short: "unsandboxed", long: "Without a sandbox: its code can do all that you can." };
+interface Weakness {
+    readonly icon: "unlock" | "remote";
+    readonly short: string;
+    readonly long: string;
+}
+
+/** What everybody who looks should know of a session that a whole sandbox of this machine does not hold. */
+export function weaknessOf({ sandbox, kernel: { server, connectionFile } }: Pick<Session, "sandbox" | "kernel">): Weakness | undefined {
+    const icon = "unlock";
+    if (server !== undefined) {
+        const long = `On the Jupyter server ${label(server)}: its code can do there all that the server lets it do, unasked.`;
+        return { icon: "remote", short: `on ${label(hostOf(server), 60)}`, long };
+    }
+    if (connectionFile !== undefined) {
+        return { icon, short: "unsandboxed", long: "Its kernel already ran, without cellgate's sandbox: its code can do all that the kernel can." };
+    }
+    if (sandbox === "none") return { icon, short: "unsandboxed", long: "Without a sandbox: its code can do all that you can." };
     if (sandbox === "landlock") {
-        return { short: "weaker sandbox", long: "In the weaker sandbox, without namespaces and without a network." };
+        return { icon, short: "weaker sandbox", long: "In the weaker sandbox, without namespaces and without a network." };
     }
     return undefined;
 }

@@ -56,7 +56,7 @@ export class StatusBar implements vscode.Disposable {
             (waiting > 0 ? ` · ${waiting} waiting` : "") +
             (progress === undefined ? "" : ` · ${label(progress, 60)}`) +
             (session.agent === undefined ? "" : ` · ${ownerOf(session)}`) +
-            (weakness ? ` · $(unlock) ${weakness.short}` : "");
+            (weakness ? ` · $(${weakness.icon}) ${weakness.short}` : "");
         this.session.tooltip =
             `${label(session.sessionId)} of ${ownerOf(session)}: ${statusOf(session)}\n` +
             `${label(name)} ${label(version ?? "")}\n` +
@@ -65,7 +65,7 @@ export class StatusBar implements vscode.Disposable {
         this.session.accessibilityInformation = {
             label: `cellgate session ${session.sessionId}, ${session.status}${weakness ? `, ${weakness.short}` : ""}`,
         };
-        this.session.backgroundColor = weakness ? new vscode.ThemeColor("statusBarItem.warningBackground") : undefined;
+        this.session.backgroundColor = weakness?.icon === "unlock" ? new vscode.ThemeColor("statusBarItem.warningBackground") : undefined;
         this.session.show();
     }
 

@@ -80,6 +80,11 @@ export class SessionTree implements vscode.TreeDataProvider<Node>, vscode.Dispos
 
 const queued = ({ state }: Execution) => state === "queued";
 
+function placeOfKernel({ kernel: { server, connectionFile }, cwd }: Session): string {
+    if (server !== undefined) return `on ${label(server)}`;
+    return connectionFile === undefined ? `in ${label(cwd)}` : `of ${label(connectionFile)}`;
+}
+
 function sessionItem(session: Session, hasWaiting: boolean): vscode.TreeItem {
     const item = new vscode.TreeItem(label(session.sessionId), vscode.TreeItemCollapsibleState.Expanded);
     item.id = session.sessionId;
@@ -87,7 +92,7 @@ function sessionItem(session: Session, hasWaiting: boolean): vscode.TreeItem {
     item.iconPath = new vscode.ThemeIcon(iconOf(session));
     item.contextValue = hasWaiting ? "sessionThatWaits" : "session";
     item.tooltip = [
-        `${label(session.kernel.name)} ${label(session.kernel.version ?? "")} in ${label(session.cwd)}`,
+        `${label(session.kernel.name)} ${label(session.kernel.version ?? "")} ${placeOfKernel(session)}`,
         session.layers.join(", "),
         ...(session.sandboxNotices ?? []).map((notice) => label(notice, 300)),
     ].join("\n");

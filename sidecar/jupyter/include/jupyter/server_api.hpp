@@ -80,19 +80,18 @@ using TokenSource = std::function<Task<std::string>(std::optional<std::string> r
 template <class T>
 using ServerUse = std::function<Task<T>(ServerAddress address)>;
 
-// What `use` gives. Where the server wants a token, once more, with another one.
+// What `use` gives. Where the server wants a token, once more with each other one, until the source has none.
 template <class T>
 Task<T> use_server(std::string url, TokenSource tokens, ServerUse<T> use) {
     std::optional<std::string> refusal;
     while (true) {
-        const bool is_last = refusal.has_value();
         ServerAddress address;
         address.url = url;
         address.token = co_await tokens(std::move(refusal));
         try {
             co_return co_await use(std::move(address));
         } catch (const ServerRefused& refused) {
-            if (is_last || !refused.may_want_token()) {
+            if (!refused.may_want_token()) {
                 throw;
             }
             refusal = refused.message;

@@ -1,0 +1,194 @@
+// These scenarios try kernels that cellgate does not start in its usual sandbox: on a Jupyter server, in gVisor, and one
+// that already runs.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import path from "node:path";
+import { after, before } from "node:test";
+import { Approvals } from "./driver/approvals.mjs";
+import { JupyterServer } from "./driver/jupyterServer.mjs";
+import { notebookOf } from "./driver/notebooks.mjs";
+import { scenario } from "./driver/scenario.mjs";
+import { until } from "./driver/wait.mjs";
+
+/** One for the file: each scenario has kernels of its own there. */
+let server;
+before(async () => {
+    server = await JupyterServer.start();
+});
+after(() => server?.end());
+
+// The last cell runs until it is interrupted.
+const cells = `# %%
+import os
+print("runs in", os.getcwd(), os.uname().version)
+
+# %%
+from mcptools.host import write_file
+_ = write_file.run(path="made.txt", content="from afar")
+
+# %%
+import struct, zlib
+from IPython.display import Image
+def chunk(kind, data):
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+rows = (b"\\0" + bytes([80, 80, 160]) * 120) * 60
+png = b"\\x89PNG\\r\\n\\x1a\\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 120, 60, 8, 2, 0, 0, 0))
+Image(png + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+
+# %%
+import time
+print("begun", flush=True)
+while True: time.sleep(0.02)
+`;
+
+/** Runs the first three cells; `where`: what the first one prints. */
+async function runCells(workspace, editor, where) {
+    await editor.lens("Run Cell").first().click();
+    await editor.lens(/\[1\] [\d.]+ m?s/).waitFor();
+    await editor.frame(`text=${where}`);
+    await editor.goToLine(6);
+    await editor.page.keyboard.press("Control+Enter");
+    const approvals = await Approvals.of(editor);
+    await approvals.block('_ = write_file.run(path="made.txt", content="from afar")').waitFor();
+    await approvals.block("plan.py:7").waitFor();
+    assert.equal(workspace.has("made.txt"), false);
+    await editor.screenshot("call");
+    await approvals.press(approvals.allow("this call"));
+    await editor.lens(/\[2\] [\d.]+ m?s/).waitFor();
+    assert.equal(await workspace.read("made.txt"), "from afar");
+    await editor.goToLine(10);
+    await editor.page.keyboard.press("Control+Enter");
+    const picture = (await editor.frame("img")).locator("img").first();
+    await until(async () => (await picture.evaluate((img) => img.naturalWidth)) === 120, "the picture");
+}
+
+const generated = (workspace) => workspace.cellgate("generate", "host");
+const input = (editor) => editor.page.locator(".quick-input-widget input.input");
+
+/** From the pick of kernels, as a user who has its token. */
+async function chooseOnServer(editor, url) {
+    await editor.choose("Jupyter server…");
+    await editor.page.locator(".quick-input-widget", { hasText: "The address of a Jupyter server" }).waitFor();
+    await input(editor).fill(url);
+    await input(editor).press("Enter");
+}
+
+async function sendToken(editor, token) {
+    const frame = await editor.frame("input[type=password]", "the question about the token");
+    const block = frame.locator(".block:not(.decided)", { hasText: "Jupyter server" });
+    const field = await block.locator("input[type=password]").elementHandle();
+    await field.fill(token);
+    const approvals = new Approvals(editor, frame);
+    await approvals.press(block.getByRole("button", { name: "Send" }));
+    await field.waitForElementState("hidden"); // the next question has another one
+}
+
+scenario("kernel_on_a_server: what runs there is asked about here, and goes on over a cut", {
+    files: { "plan.py": cells }, prepare: generated,
+}, async ({ workspace, editor }) => {
+    await editor.openFile("plan.py");
+    await editor.lens("Run Cell").first().waitFor();
+    await editor.command("cellgate: Select Kernel…");
+    await chooseOnServer(editor, "http://127.0.0.1:1");
+    // What is wrong is said where it was typed, and can be corrected there.
+    await editor.page.locator(".quick-input-message", { hasText: "cannot reach 127.0.0.1" }).waitFor();
+    await editor.screenshot("unreachable");
+    await input(editor).fill(server.url);
+    await input(editor).press("Enter");
+    // Who leaves it is not asked any more.
+    const { frame } = await Approvals.of(editor);
+    await frame.locator("input[type=password]").waitFor();
+    await editor.page.keyboard.press("Escape");
+    await frame.locator("p.empty").waitFor();
+    await editor.command("cellgate: Select Kernel…");
+    await chooseOnServer(editor, server.url);
+    await sendToken(editor, "a wrong one");
+    await sendToken(editor, server.token);
+    await editor.choose(/^Python 3/);
+    const host = server.url.replace("http://", "");
+    await editor.notification(`The next session has Python 3 (ipykernel) on ${host}.`).waitFor();
+    await editor.openFile("plan.py");
+    await runCells(workspace, editor, `runs in ${server.home}`);
+    await editor.statusItem(`on ${host}`).waitFor();
+    await editor.screenshot("there");
+    await editor.goToLine(19);
+    await editor.page.keyboard.press("Control+Enter");
+    await editor.frame("text=begun");
+    await server.cut();
+    await editor.frame("text=was cut and made again");
+    await editor.screenshot("cut");
+    await editor.command("cellgate: Interrupt");
+    await editor.lens(/\[4\] (interrupted|KeyboardInterrupt)/).waitFor();
+    await editor.command("cellgate: Restart Kernel");
+    await editor.dialog("Restart the kernel").locator(".monaco-button", { hasText: /^Restart$/ }).click();
+    await editor.statusItem(/plan\.py-\w+ · idle/).waitFor();
+    await editor.goToLine(2);
+    await editor.page.keyboard.press("Control+Enter");
+    await editor.lens(/\[1\] [\d.]+ m?s/).waitFor();
+});
+
+scenario("a notebook runs on a Jupyter server that was chosen for it", {
+    files: { "plan.ipynb": notebookOf("import os; print('runs in', os.getcwd())") },
+}, async ({ editor }) => {
+    await editor.openFile("plan.ipynb");
+    await editor.command("cellgate: Select Kernel…");
+    await chooseOnServer(editor, server.url);
+    await sendToken(editor, server.token);
+    await editor.choose(/^Python 3/);
+    await editor.page.locator(".kernel-label", { hasText: `on ${server.url.replace("http://", "")} in cellgate` }).waitFor();
+    await editor.screenshot("chosen");
+    await editor.command("Notebook: Run All");
+    await editor.frame(`text=runs in ${server.home}`);
+    await editor.screenshot("ran");
+});
+
+scenario("kernel_in_gvisor", {
+    files: { "plan.py": cells }, prepare: generated, settings: () => ({ "cellgate.sandboxLauncher": "gvisor" }),
+}, async ({ workspace, editor }) => {
+    await editor.openFile("plan.py");
+    await editor.lens("Run Cell").first().waitFor();
+    await runCells(workspace, editor, `runs in ${workspace.path} #1 SMP Sun Jan 10 15:06:54 PST 2016`);
+});
+
+scenario("kernel_that_already_runs: its variables are there, its calls are asked about, and it is left running", {
+    files: { "plan.py": "# %%\nprint('kept', kept)\n\n# %%\nfrom mcptools.host import write_file\n_ = write_file.run(path='made.txt', content=kept)\n" },
+    prepare: generated,
+}, async ({ workspace, editor }) => {
+    const file = path.join(workspace.base, "kernel.json");
+    const parameters = ["-m", "ipykernel_launcher", "-f", file, "--IPKernelApp.exec_lines=kept = 'from before'"];
+    const kernel = spawn("/usr/bin/python3", parameters, { stdio: "ignore", env: { PATH: process.env.PATH, HOME: workspace.base } });
+    try {
+        await until(() => existsSync(file), "the kernel's connection file");
+        await editor.openFile("plan.py");
+        await editor.lens("Run Cell").first().waitFor();
+        await editor.command("cellgate: Select Kernel…");
+        await editor.choose("A kernel that already runs…");
+        await editor.page.locator(".quick-input-widget", { hasText: "connection file" }).waitFor();
+        await input(editor).fill(file);
+        await input(editor).press("Enter");
+        await editor.screenshot("chosen");
+        await editor.notification("The next session has kernel.json, which already runs.").waitFor();
+        await editor.openFile("plan.py");
+        await editor.lens("Run Cell").first().click();
+        await editor.frame("text=kept from before");
+        await editor.statusItem("unsandboxed").waitFor();
+        await editor.lens("Run Cell").nth(1).click();
+        const approvals = await Approvals.of(editor);
+        await approvals.block("plan.py:6").waitFor();
+        await editor.screenshot("call");
+        await approvals.press(approvals.allow("this call"));
+        await editor.lens(/\[\d+\] [\d.]+ m?s/).nth(1).waitFor();
+        assert.equal(await workspace.read("made.txt"), "from before");
+        await editor.command("cellgate: Restart Kernel");
+        await editor.notification("was not started by cellgate").waitFor();
+        await editor.screenshot("not restarted");
+        await workspace.cellgate("stop");
+        assert.equal(kernel.exitCode, null);
+    } finally {
+        const exited = once(kernel, "exit");
+        kernel.kill("SIGKILL");
+        await exited;
+    }
+});

@@ -226,6 +226,7 @@ Task<void> seeded_cuts(ServerParts parts) {
     KernelClient& client = parts.kernel->client();
     std::set<std::string> ok;
     int number = 0;
+    int unknown = 0;
     while (parts.relay->cuts < wanted_cuts()) {
         if (!parts.relay->left) {
             parts.relay->left = bytes(seeded);
@@ -239,6 +240,7 @@ Task<void> seeded_cuts(ServerParts parts) {
         } else {
             const bool known = reply.error->ename == "ConnectionCut" || reply.error->ename == "ReplyLost";
             CHECK(known);
+            unknown += reply.error->ename == "ConnectionCut" ? 1 : 0;
         }
     }
     parts.relay->left.reset();
@@ -251,7 +253,8 @@ Task<void> seeded_cuts(ServerParts parts) {
     REQUIRE_MESSAGE(counts.size() < said.size(), said);
     const std::size_t blank = counts.find(' ');
     CHECK(counts.substr(0, blank) == counts.substr(blank + 1)); // none ran twice
-    MESSAGE(parts.relay->cuts, " cuts, ", number, " cells, ", ok.size(), " ok, ran: ", counts);
+    MESSAGE(parts.relay->cuts, " cuts, ", number, " cells, ", ok.size(), " ok, ", unknown,
+            " of unknown fate, ran: ", counts);
 }
 
 } // namespace

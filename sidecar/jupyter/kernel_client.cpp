@@ -289,10 +289,10 @@ struct KernelClient::Impl final : TransportListener {
         co_return std::move(*pending->reply);
     }
 
-    // Ends an execution that a cut has lost, or sends it again if it certainly did not arrive. Requests keep their order
-    // over a cut: under the same session Jupyter Server goes on with the same ZeroMQ sockets (ZMQChannelsHandler.open()).
-    // Where it makes others, what came over those before is read before the second request on these: a ROUTER takes turns
-    // between its peers, and the first request was kernel_info.
+    // Ends an execution that a cut has lost, or sends it again if it certainly did not arrive. Requests keep their
+    // order over a cut: under the same session Jupyter Server goes on with the same ZeroMQ sockets
+    // (ZMQChannelsHandler.open()). Where it makes others, what came over those before is read before the second request
+    // on these: a ROUTER takes turns between its peers, and the first request was kernel_info.
     Task<void> settle(std::shared_ptr<Pending> pending, std::string msg_id, std::string content) {
         std::int64_t number = 0;
         try {

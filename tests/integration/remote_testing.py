@@ -1,6 +1,7 @@
 """Jupyter servers for tests, and what lies between them and cellgate: a relay that cuts connections, a proxy that behaves
 as gateways do."""
 
+import contextlib
 import json
 import os
 import socket
@@ -12,7 +13,7 @@ import threading
 import urllib.request
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from processes import OWN, start_process
+from processes import OWN, start_process, wait_until
 
 TOKEN = "the-servers-own-token"
 
@@ -37,7 +38,7 @@ def has_namespaces():
 
 class JupyterServer:
     """`python3 -m jupyter_server`, with a home of its own. `namespace`: in a network of its own, as on another machine,
-    which only a way through a Unix socket leads to. `address` is where it listens, `url` where clients reach it."""
+    reached through a Unix socket only. `address` is where it listens, `url` where clients reach it."""
 
     def __init__(self, home, *arguments, token=TOKEN, namespace=False):
         self.token = token
@@ -94,6 +95,8 @@ class Relay:
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
         self.live = set()
+        self.lets_through = threading.Event()
+        self.lets_through.set()
         threading.Thread(target=self._accept, daemon=True).start()
 
     def _accept(self):
@@ -105,6 +108,7 @@ class Relay:
             threading.Thread(target=self._carry, args=(near,), daemon=True).start()
 
     def _carry(self, near):
+        self.lets_through.wait()
         far = socket.socket(socket.AF_UNIX if isinstance(self.target, str) else socket.AF_INET)
         try:
             far.connect(self.target)
@@ -153,8 +157,22 @@ class Relay:
         for pair in list(self.live):
             self.cut(pair)
 
+    @contextlib.contextmanager
+    def cut_from(self, server):
+        """Cuts all, and lets no connection through in the block, which begins once the server keeps what comes."""
+        def kept():
+            return sum("Starting buffering" in line for line in server.log)
+
+        before = kept()
+        self.lets_through.clear()
+        self.cut_all()
+        wait_until(lambda: kept() > before, "the server to notice the cut")
+        yield
+        self.lets_through.set()
+
     def close(self):
         self.listener.close()
+        self.lets_through.set()
         self.cut_all()
 
 

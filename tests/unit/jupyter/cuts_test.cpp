@@ -107,7 +107,8 @@ Task<void> cut_after(Cut* cut, std::vector<int> numbers, int now, CutOutcome* ou
 
 Task<void> not_arrived(Cut* cut, TaskScope* scope) {
     CutOutcome outcome;
-    co_await cut_after(cut, {1, 2}, 2, &outcome, scope);
+    const std::vector<int> numbers{1, 2};
+    co_await cut_after(cut, numbers, 2, &outcome, scope);
     co_await until_sent(cut, 6);
     CHECK(cut->sent->back().msg_id == "cut");
     CHECK(cut->sent->back().type == "execute_request");

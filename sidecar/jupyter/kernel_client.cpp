@@ -4,9 +4,11 @@
 #include "base/log.hpp"
 #include "base/names.hpp"
 #include "base/sync.hpp"
+#include "execution_count.hpp"
 #include "kernel_messages.hpp"
 #include "output_flush.hpp"
 #include "output_reader.hpp"
+#include "pending_requests.hpp"
 
 #include <fmt/format.h>
 
@@ -26,49 +28,6 @@ constexpr Duration nudge_interval = 5ms;
 constexpr Duration first_answer_interval = 2s;
 // How long after one half of an execution's end the client probes for the other half.
 constexpr Duration half_end_patience = 1s;
-// An execution whose end is awaited. The end has two halves, the reply on shell and the idle on iopub.
-struct Pending {
-    std::optional<ExecuteReply> reply;
-    bool idle = false;
-    std::optional<KernelError> shown_error; // from iopub
-    std::string probe;                      // msg_id of a later request: messages that it overtakes are lost
-    bool was_cut = false;                   // from the kernel, since it was sent
-    bool heard = false;                     // the kernel has begun with it
-    Event changed;
-};
-
-// A query, until the kernel has replied or, after a failure, is idle again.
-struct PendingQuery {
-    std::string reply_type;
-    std::optional<std::string> reply;
-    bool idle = false;
-    bool awaited = true;
-    Event changed; // or the kernel is gone
-};
-using PendingQueries = std::map<std::string, std::shared_ptr<PendingQuery>>;
-
-// The caller that waits for a query.
-struct QueryWaiter {
-    PendingQueries& queries;
-    std::string msg_id;
-    ~QueryWaiter() {
-        const auto found = queries.find(msg_id);
-        if (found != queries.end()) {
-            found->second->awaited = false;
-            if (found->second->idle) {
-                queries.erase(found);
-            }
-        }
-    }
-};
-
-using Pendings = std::map<std::string, std::shared_ptr<Pending>>;
-
-struct Registration {
-    Pendings& pendings;
-    const std::string& msg_id;
-    ~Registration() { pendings.erase(msg_id); }
-};
 
 } // namespace
 
@@ -130,6 +89,9 @@ struct KernelClient::Impl final : TransportListener {
             pending->probe = greeting;
             pending->was_cut = true;
         }
+        for (const auto& [msg_id, pending] : queries) {
+            pending->was_cut = true;
+        }
     }
 
     void tell_running(const std::string& text) {
@@ -147,6 +109,17 @@ struct KernelClient::Impl final : TransportListener {
         }
     }
 
+    // What `read` makes of its content. An invalid one is dropped.
+    template <class T>
+    std::optional<T> valid(const WireMessage& message, T (*read)(std::string_view content)) {
+        try {
+            return read(message.content);
+        } catch (const Error& error) {
+            drop(message.problem.empty() ? error.message : message.problem);
+            return std::nullopt;
+        }
+    }
+
     std::string send(Channel channel, std::string_view type, std::string_view content, std::string msg_id = random_id(),
                      std::string_view parent = "{}") {
         const Header header{std::move(msg_id), std::string(type)};
@@ -158,6 +131,7 @@ struct KernelClient::Impl final : TransportListener {
         const auto found = pendings.find(parent);
         return found == pendings.end() ? nullptr : found->second.get();
     }
+
     std::vector<std::shared_ptr<Pending>> probing_with(const std::string& parent) {
         std::vector<std::shared_ptr<Pending>> probing;
         for (const auto& [msg_id, pending] : pendings) {
@@ -187,14 +161,7 @@ struct KernelClient::Impl final : TransportListener {
     }
 
     void on_status(const WireMessage& message) {
-        std::string state;
-        try {
-            state = read_execution_state(message.content);
-        } catch (const Error& error) {
-            drop(message.problem.empty() ? error.message : message.problem);
-            return;
-        }
-        if (state != "idle") {
+        if (valid(message, read_execution_state) != "idle") {
             return;
         }
         if (const auto found = queries.find(message.parent_id); found != queries.end()) {
@@ -239,7 +206,7 @@ struct KernelClient::Impl final : TransportListener {
 
     void on_shell(WireMessage message) {
         if (const auto found = queries.find(message.parent_id); found != queries.end()) {
-            if (message.header.msg_type == found->second->reply_type) {
+            if (message.header.msg_type == found->second->query.type + "_reply") {
                 found->second->reply = std::move(message.content);
                 found->second->changed.set();
                 queries.erase(found);
@@ -249,12 +216,11 @@ struct KernelClient::Impl final : TransportListener {
             if (pending == nullptr || pending->reply) {
                 return;
             }
-            try {
-                pending->reply = read_execute_reply(message.content);
-                pending->changed.set();
-            } catch (const Error& error) {
-                drop(message.problem.empty() ? error.message : message.problem);
+            pending->reply = valid(message, read_execute_reply);
+            if (pending->reply && pending->counts) {
+                count.replied(pending->reply->execution_count);
             }
+            pending->changed.set();
         } else if (message.header.msg_type == "kernel_info_reply") {
             on_kernel_info(message);
         }
@@ -263,40 +229,109 @@ struct KernelClient::Impl final : TransportListener {
     void on_kernel_info(const WireMessage& message) {
         for (const std::shared_ptr<Pending>& pending : probing_with(message.parent_id)) {
             if (!pending->reply) {
-                pending->reply =
-                    pending->was_cut && !pending->heard ? unknown_fate() : lost_reply(std::move(pending->shown_error));
+                pending->is_lost = pending->was_cut;
+                if (!pending->is_lost) {
+                    pending->reply = lost_reply(std::move(pending->shown_error));
+                }
                 pending->changed.set();
             }
         }
         if (message.parent_id == greeting) {
+            ask_again();
             connected.set();
         }
         if (info) {
             return;
         }
-        try {
-            info = read_kernel_info(message.content);
-            readiness.set();
-        } catch (const Error& error) {
-            drop(message.problem.empty() ? error.message : message.problem);
+        info = valid(message, read_kernel_info);
+        readiness.set();
+    }
+
+    // What was on its way when the connection was cut.
+    void ask_again() {
+        for (auto each = queries.begin(); each != queries.end();) {
+            PendingQuery& pending = *each->second;
+            if (pending.was_cut && !pending.awaited) {
+                each = queries.erase(each);
+                continue;
+            }
+            if (std::exchange(pending.was_cut, false)) {
+                pending.idle = false;
+                send(Channel::shell, pending.query.type + "_request", pending.query.content, each->first);
+            }
+            ++each;
         }
+    }
+
+    Task<std::string> ask(KernelQuery query, std::optional<Instant> deadline) {
+        co_await wait_until(clock, connected, deadline);
+        check_alive();
+        const auto pending = std::make_shared<PendingQuery>();
+        pending->query = std::move(query);
+        const std::string msg_id = send(Channel::shell, pending->query.type + "_request", pending->query.content);
+        queries.emplace(msg_id, pending);
+        const QueryWaiter attention{queries, msg_id};
+        while (!pending->reply) {
+            check_alive();
+            pending->changed.reset();
+            const bool changed = co_await wait_until(clock, pending->changed, deadline);
+            if (!changed && pending->idle) {
+                throw Error(ErrorCode::unsupported, "the kernel failed to answer");
+            }
+            if (!changed) {
+                throw Error(ErrorCode::busy, "the kernel did not answer in time", "ask again later, or interrupt it");
+            }
+            if (pending->idle) { // the reply comes on another socket
+                const Instant soon = clock.now() + half_end_patience;
+                deadline = std::min(deadline.value_or(soon), soon);
+            }
+        }
+        co_return std::move(*pending->reply);
+    }
+
+    // Ends an execution that a cut has lost, or sends it again if it certainly did not arrive. Requests keep their
+    // order over a cut: under the same session Jupyter Server goes on with the same ZeroMQ sockets
+    // (ZMQChannelsHandler.open()). Where it makes others, what came over those before is read before the second request
+    // on these: a ROUTER takes turns between its peers, and the first request was kernel_info.
+    Task<void> settle(std::shared_ptr<Pending> pending, std::string msg_id, std::string content) {
+        std::int64_t number = 0;
+        try {
+            KernelQuery nothing = code_query("");
+            const std::string reply = co_await ask(std::move(nothing), std::nullopt);
+            number = read_execute_reply(reply).execution_count;
+        } catch (const Cancelled&) {
+            throw;
+        } catch (const Error&) {
+            check_alive();
+        }
+        pending->is_lost = false;
+        if (pending->reply) {
+            co_return;
+        }
+        const Fate fate = count.fate(number, pending->heard, pending->counts);
+        if (fate != Fate::not_arrived) {
+            pending->reply = fate == Fate::ran ? reply_lost_in_cut(std::move(pending->shown_error)) : unknown_fate();
+            pending->idle = true;
+            co_return;
+        }
+        pending->was_cut = false;
+        pending->idle = false;
+        pending->probe.clear();
+        send(Channel::shell, "execute_request", content, msg_id);
     }
 
     void on_stdin(WireMessage message) {
         if (message.header.msg_type != "input_request") {
             return;
         }
-        InputRequest request;
-        try {
-            request = read_input_request(message.content);
-        } catch (const Error& error) {
-            drop(message.problem.empty() ? error.message : message.problem);
+        std::optional<InputRequest> request = valid(message, read_input_request);
+        if (!request) {
             return;
         }
-        request.id = ++last_prompt;
-        request.parent = std::move(message.parent_id);
+        request->id = ++last_prompt;
+        request->parent = std::move(message.parent_id);
         prompt_header = std::move(message.header_text);
-        listener.on_input_request(std::move(request));
+        listener.on_input_request(std::move(*request));
     }
 
     void fail(std::exception_ptr error) {
@@ -329,6 +364,7 @@ struct KernelClient::Impl final : TransportListener {
     Pendings pendings;
     PendingQueries queries;
     OutputFlush flush;
+    ExecutionCount count;
     std::optional<KernelInfoReply> info;
     bool iopub_heard = false;
     Event connected; // requests can be sent
@@ -378,10 +414,16 @@ Task<ExecuteReply> KernelClient::execute(ExecuteRequest request) {
         throw Error(ErrorCode::execution_exists, fmt::format("the execution {} runs already", request.msg_id));
     }
     const Registration registration{impl.pendings, request.msg_id};
-    impl.send(Channel::shell, "execute_request", execute_request_content(request), request.msg_id);
+    pending->counts = request.store_history && !request.silent;
+    const std::string content = execute_request_content(request);
+    impl.send(Channel::shell, "execute_request", content, request.msg_id);
     Duration patience = half_end_patience;
     while (!pending->reply || !pending->idle) {
         impl.check_alive();
+        if (pending->is_lost) {
+            co_await impl.settle(pending, request.msg_id, content);
+            continue;
+        }
         pending->changed.reset();
         if (!pending->reply && !pending->idle) {
             co_await pending->changed.wait();
@@ -410,28 +452,7 @@ Task<ExecuteReply> KernelClient::execute(ExecuteRequest request) {
 }
 
 Task<std::string> KernelClient::ask(KernelQuery query, Instant deadline) {
-    Impl& impl = *impl_;
-    impl.check_alive();
-    const auto pending = std::make_shared<PendingQuery>();
-    pending->reply_type = query.type + "_reply";
-    const std::string msg_id = impl.send(Channel::shell, query.type + "_request", query.content);
-    impl.queries.emplace(msg_id, pending);
-    const QueryWaiter attention{impl.queries, msg_id};
-    while (!pending->reply) {
-        impl.check_alive();
-        pending->changed.reset();
-        const bool changed = co_await wait_until(impl.clock, pending->changed, deadline);
-        if (!changed && pending->idle) {
-            throw Error(ErrorCode::unsupported, "the kernel failed to answer");
-        }
-        if (!changed) {
-            throw Error(ErrorCode::busy, "the kernel did not answer in time", "ask again later, or interrupt it");
-        }
-        if (pending->idle) {
-            deadline = std::min(deadline, impl.clock.now() + half_end_patience); // the reply comes on another socket
-        }
-    }
-    co_return std::move(*pending->reply);
+    return impl_->ask(std::move(query), deadline);
 }
 
 std::size_t KernelClient::unanswered() const {

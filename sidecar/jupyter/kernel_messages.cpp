@@ -167,6 +167,14 @@ ExecuteReply lost_reply(std::optional<KernelError> shown) {
     return reply;
 }
 
+ExecuteReply reply_lost_in_cut(std::optional<KernelError> shown) {
+    ExecuteReply reply = lost_reply(std::move(shown));
+    if (reply.error->ename == "ReplyLost") {
+        reply.error->evalue = "the code ran, but the connection to the kernel was cut and its reply was lost";
+    }
+    return reply;
+}
+
 ExecuteReply unknown_fate() {
     ExecuteReply reply;
     reply.status = ExecuteStatus::error;

@@ -22,6 +22,7 @@ InputRequest read_input_request(std::string_view content);
 
 // For an execution whose reply was lost; `shown`: the error that its output had.
 ExecuteReply lost_reply(std::optional<KernelError> shown);
+ExecuteReply reply_lost_in_cut(std::optional<KernelError> shown);
 // For an execution of which nothing was heard before the connection was cut.
 ExecuteReply unknown_fate();
 

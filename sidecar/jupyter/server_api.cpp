@@ -9,6 +9,7 @@
 #include "truncate_text.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -52,12 +53,14 @@ struct CreatedKernel {
     }
 };
 
-struct KernelName {
-    std::string name;
+struct WantedKernel {
+    std::optional<std::string> name; // none: the server's default
+    std::optional<Environment> env;
 
     template <class Self, class Visit>
     static void fields(Self& self, Visit& visit) {
         visit("name", self.name);
+        visit("env", self.env);
     }
 };
 
@@ -222,7 +225,7 @@ Task<ServerApi::Answer> ServerApi::call(std::string method, std::string path, st
 
 Task<ServerApi::Answer> ServerApi::require(std::string what, std::string method, std::string path, std::string body) {
     Answer answer = co_await call(std::move(method), std::move(path), std::move(body));
-    if (answer.status >= first_failure || answer.status < 200 || (answer.status >= 300 && answer.status < 400)) {
+    if (!answer.is_success()) {
         throw refusal(what, answer.status, answer.body);
     }
     co_return answer;
@@ -243,10 +246,45 @@ Task<std::vector<ServerKernelspec>> ServerApi::kernelspecs() {
     co_return specs;
 }
 
-Task<std::string> ServerApi::start(std::string kernelspec) {
-    // Nothing chosen: the server's default.
-    std::string body = kernelspec.empty() ? std::string("{}") : to_json(KernelName{std::move(kernelspec)});
-    const Answer answer = co_await require("did not start a kernel", "POST", "/api/kernels", std::move(body));
+// Servers do not say that it is this which they miss: Jupyter Server answers 500.
+Task<void> ServerApi::require_kernelspec(std::string wanted) {
+    std::vector<std::string> names;
+    try {
+        const std::vector<ServerKernelspec> specs = co_await kernelspecs();
+        for (const ServerKernelspec& spec : specs) {
+            names.push_back(escape_unprintable(spec.name));
+        }
+    } catch (const Cancelled&) {
+        throw;
+    } catch (const Error&) {
+        co_return; // what it refused is the error
+    }
+    if (std::find(names.begin(), names.end(), wanted) == names.end()) {
+        throw Error(ErrorCode::kernel_not_found,
+                    fmt::format("the Jupyter server {} has no kernelspec \"{}\"", host_, escape_unprintable(wanted)),
+                    names.empty() ? std::string("It has none.") : fmt::format("It has: {}.", fmt::join(names, ", ")));
+    }
+}
+
+Task<std::string> ServerApi::start(std::string kernelspec, Environment environment) {
+    WantedKernel wanted;
+    if (!kernelspec.empty()) {
+        wanted.name = kernelspec;
+    }
+    // Gateways start a kernel without the variables of their own as soon as there is an `env`, also an empty one
+    // (kernel_gateway/services/kernels/handlers.py, MainKernelHandler.post()).
+    if (!environment.empty()) {
+        wanted.env = std::move(environment);
+    }
+    std::string body = to_json(wanted);
+    const Answer answer = co_await call("POST", "/api/kernels", std::move(body));
+    if (!answer.is_success()) {
+        ServerRefused refused = refusal("did not start a kernel", answer.status, answer.body);
+        if (!refused.may_want_token() && !kernelspec.empty()) {
+            co_await require_kernelspec(std::move(kernelspec));
+        }
+        throw std::move(refused);
+    }
     std::string id = read_answer<CreatedKernel>(answer.body, host_).id;
     if (!is_identifier(id)) { // it becomes a part of addresses
         throw Error(ErrorCode::kernel_start_failed, fmt::format("expected a kernel's id from {}", host_));

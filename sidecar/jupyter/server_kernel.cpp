@@ -12,13 +12,22 @@ namespace cellgate::jupyter {
 
 namespace {
 
+using namespace std::chrono_literals;
+
+constexpr Duration end_limit = 5s;
+constexpr Duration retry_interval = 200ms;
+
 class ServerKernel final : public Kernel {
   public:
     ServerKernel(async::Loop& loop, ServerAddress server)
         : loop_(loop), http_(loop), server_(http_, loop.clock(), std::move(server)) {}
 
-    Task<void> start(std::string kernelspec, KernelListener& listener, Instant deadline) {
-        id_ = co_await server_.start(std::move(kernelspec));
+    Task<void> start(std::string kernelspec, Environment environment, KernelListener& listener, Instant deadline) {
+        tasks_.spawn(create(std::move(kernelspec), std::move(environment)));
+        co_await created_.wait();
+        if (creation_failure_) {
+            std::rethrow_exception(creation_failure_);
+        }
         client_ = std::make_unique<KernelClient>(
             loop_.clock(),
             server_transport(loop_, http_, server_, id_, [this](const std::string& cause) { end(cause); }), listener);
@@ -42,6 +51,32 @@ class ServerKernel final : public Kernel {
     Task<void> stop(Duration) override { co_await shielded(stop_all()); }
 
   private:
+    // Goes on when the start is cancelled: the server has a kernel then whose id has to be known to end it.
+    Task<void> create(std::string kernelspec, Environment environment) {
+        try {
+            id_ = co_await server_.start(std::move(kernelspec), std::move(environment));
+        } catch (const Error&) {
+            creation_failure_ = std::current_exception();
+        }
+        created_.set();
+    }
+
+    // Jupyter Server refuses to end a kernel while it starts it again (500).
+    Task<void> shut_down() {
+        const Instant deadline = loop_.clock().now() + end_limit;
+        while (true) {
+            try {
+                co_await server_.shut_down(id_);
+                co_return;
+            } catch (const ServerRefused& refused) {
+                if (refused.status < 500 || loop_.clock().now() > deadline) {
+                    throw;
+                }
+            }
+            co_await sleep_for(loop_.clock(), retry_interval);
+        }
+    }
+
     Task<void> ask_to_interrupt() {
         try {
             co_await server_.interrupt(id_);
@@ -72,8 +107,9 @@ class ServerKernel final : public Kernel {
             co_return;
         }
         try {
+            co_await wait_until(loop_.clock(), created_, loop_.clock().now() + end_limit);
             if (!id_.empty()) {
-                co_await server_.shut_down(id_);
+                co_await shut_down();
             }
         } catch (const Error& error) {
             log_warning("a kernel may go on on {}: {}", server_.host(), error.message);
@@ -89,6 +125,8 @@ class ServerKernel final : public Kernel {
     async::Loop& loop_;
     async::HttpClient http_;
     ServerApi server_;
+    Event created_; // or refused
+    std::exception_ptr creation_failure_;
     std::string id_;
     std::unique_ptr<KernelClient> client_;
     KernelInfoReply info_;
@@ -103,9 +141,10 @@ class ServerKernel final : public Kernel {
 } // namespace
 
 Task<std::unique_ptr<Kernel>> start_server_kernel(async::Loop& loop, ServerAddress server, std::string kernelspec,
-                                                  KernelListener& listener, Instant deadline) {
+                                                  Environment environment, KernelListener& listener, Instant deadline) {
     auto kernel = std::make_unique<ServerKernel>(loop, std::move(server));
-    co_await on_failure(kernel->start(std::move(kernelspec), listener, deadline), kernel->stop(Duration::zero()));
+    co_await on_failure(kernel->start(std::move(kernelspec), std::move(environment), listener, deadline),
+                        kernel->stop(Duration::zero()));
     co_return std::move(kernel);
 }
 

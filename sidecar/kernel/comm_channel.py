@@ -190,6 +190,9 @@ class Tools:
         shell.events.register("pre_execute", self._choose)
 
     def attach(self, comm):
+        """What comes again, as its answer was lost, changes nothing."""
+        if comm in self._channels:
+            return
         client = self._shell.get_parent()["header"]["session"]
         path = os.path.join(self._folder, comm[:40] + ".sock")
         self._channels[comm] = Channel(self._kernel, comm, path)

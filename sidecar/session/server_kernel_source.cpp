@@ -1,5 +1,6 @@
 // A kernel on a Jupyter server: the session starts it there, and is its only client.
 
+#include "base/escape_unprintable.hpp"
 #include "jupyter/language_names.hpp"
 #include "jupyter/server_kernel.hpp"
 #include "kernel_instance.hpp"
@@ -16,15 +17,17 @@ namespace {
 // A gateway may start a whole container first.
 constexpr Duration server_start_limit = std::chrono::minutes(3);
 
-void require_no_environment(const SessionOptions& options) {
+void require_servers_environment(const SessionOptions& options) {
     const auto refuse = [](std::string_view what) {
         throw Error(
             ErrorCode::config_invalid,
             fmt::format("{} was asked for of a kernel on a Jupyter server, which cellgate cannot give it", what),
             "Leave it out: the server decides.");
     };
-    if (!options.environment.empty()) {
-        refuse("an environment (env)");
+    for (const auto& [name, value] : options.environment) {
+        if (!name.starts_with("KERNEL_")) { // those are a gateway's
+            refuse(fmt::format("the environment variable {} (env)", escape_unprintable(name)));
+        }
     }
     if (options.restore_cwd) {
         refuse("a working directory (restoreCwd)");
@@ -37,7 +40,7 @@ Task<void> KernelInstance::start_on_server() {
     SessionServices& services = context.services;
     const SessionOptions& options = context.options;
     const protocol::KernelServer& server = *options.kernel.server;
-    require_no_environment(options);
+    require_servers_environment(options);
     context.launcher.check_limits(limits_of_sandbox(options.limits));
     LatestKernel& latest = context.latest;
     const std::string host = jupyter::server_host(server.url);
@@ -53,8 +56,8 @@ Task<void> KernelInstance::start_on_server() {
         return services.server_token(options.id, server, std::move(refusal));
     };
     jupyter::ServerUse<std::unique_ptr<jupyter::Kernel>> start = [&](jupyter::ServerAddress address) {
-        return jupyter::start_server_kernel(services.loop, std::move(address), server.name.value_or(""), *comm_tools,
-                                            deadline);
+        return jupyter::start_server_kernel(services.loop, std::move(address), server.name.value_or(""),
+                                            options.environment, *comm_tools, deadline);
     };
     kernel =
         co_await jupyter::use_server<std::unique_ptr<jupyter::Kernel>>(server.url, std::move(tokens), std::move(start));
@@ -63,7 +66,7 @@ Task<void> KernelInstance::start_on_server() {
         throw Error(ErrorCode::kernel_not_found,
                     fmt::format("expected a kernel for {}, found {} for {} on {}", *options.language,
                                 latest.kernel.name, latest.kernel.language, host),
-                    fmt::format("`cellgate kernels --server {}` lists those of the server.", server.url));
+                    fmt::format("`cellgate kernels --jupyter-server {}` lists those of the server.", server.url));
     }
     jupyter::KernelChoice unstarted;
     unstarted.language = latest.kernel.language;

@@ -160,7 +160,7 @@ class BenchWorkspace:
     def environment(self, case, group):
         names = {"PATH": PATH, "LANG": "C.UTF-8", "HOME": str(self.home),
                  "XDG_RUNTIME_DIR": str(self.base / "r"), "XDG_DATA_HOME": str(self.home / ".local/share")}
-        if case == "shipped" and group == "tool":
+        if case == "shipped" and group in ("tool", "remote tool"):
             names["BENCH_OPTIONS"] = json.dumps({
                 "mcpServers": {"everything": {"command": "taskset",
                                               "args": ["-c", SERVER, "node", str(EVERYTHING), "stdio"]}},
@@ -206,6 +206,14 @@ class BenchWorkspace:
             ("flood", "jupyter"): ([*jupyter, "output", self.flood, self.flood_hash], "jupyter_client"),
             ("picture", "shipped"): ([*client, "output", *picture], None),
             ("picture", "jupyter"): ([*jupyter, "output", *picture], "jupyter_client"),
+            ("remote", "shipped"): ([*server, "beside", *client, "execute", "default", "1"], "jupyter_server"),
+            ("remote", "gateway"): ([*server, "gateway", "1"], "jupyter_server"),
+            ("remote nodelay", "shipped"): ([*server, "--nodelay", "beside", *client, "execute", "default", "1"],
+                                            "jupyter_server"),
+            ("remote nodelay", "gateway"): ([*server, "--nodelay", "gateway", "1"], "jupyter_server"),
+            ("remote start", "shipped"): ([*server, "beside", *client, "cold", "default"], "jupyter_server"),
+            ("remote tool", "shipped"): ([*server, "beside", *client, "cell", self.cell("tool.py", TOOL_CELL)],
+                                         [EVERYTHING]),
             ("tool", "shipped"): ([*client, "cell", self.cell("tool.py", TOOL_CELL)], [EVERYTHING]),
             ("tool", "http"): ([*jupyter, "cell", self.cell("http.py", HTTP_CELL), HERE / "peer_http.py", SERVER],
                                "fastapi"),
@@ -389,7 +397,7 @@ def judged(line, results, workspace):
     if line.peer:
         record["peerValue"] = statistics.median(samples[line.peer])
         compared = record["ratio"] = record["value"] / record["peerValue"]
-    record["met"] = compared <= line.at_most
+    record["met"] = line.at_most is None or compared <= line.at_most
     return record
 
 
@@ -399,13 +407,14 @@ def row(record):
     if "problem" in record:
         return [record["work"], "", peer, "", "", "not measured: " + record["problem"].splitlines()[0][:60]]
     unit = record["unit"]
-    ratio, goal = "", shown(record["atMost"], unit)
+    ratio, goal = "", "" if record["atMost"] is None else shown(record["atMost"], unit)
     if "ratio" in record:
         peer += " " + shown(record["peerValue"], unit)
         ratio, goal = f"{record['ratio']:.2f}", f"{record['atMost']:g}"
+    verdict = "" if record["atMost"] is None else "met" if record["met"] else "MISSED"
     if "longestSeconds" in record:
         peer = f"longest of {record['turns']}: {shown(record['longestSeconds'], 's')} ({record['slowestGroup']})"
-    return [record["work"], shown(record["value"], unit), peer, ratio, goal, "met" if record["met"] else "MISSED"]
+    return [record["work"], shown(record["value"], unit), peer, ratio, goal, verdict]
 
 
 def print_table(records):

@@ -28,6 +28,10 @@ GROUPS = [
     Group("picture", 9, 3),
     Group("tool", 10, 200, 50),
     Group("http tool", 10, 200, 50),
+    Group("remote", 10, 20, 10),
+    Group("remote nodelay", 10, 50, 20),
+    Group("remote start", 5, 1, 0),
+    Group("remote tool", 10, 20, 10),
     Group("request", 10, 200, 50),
     Group("snapshot", 10, 2),
     Group("launch", 60, 1),
@@ -42,6 +46,7 @@ GROUPS = [
 
 class Line:
     """One goal: `case` (without what `bare` takes) against `peer` of the same group, or against nothing, is `at_most`.
+    None: it is shown and has no goal.
 
     What counts is the median, or what `percent` of the samples are not above.
     """
@@ -65,6 +70,7 @@ PEERS = {
     "jupyter": "jupyter_client",
     "server": "Jupyter Server",
     "nodelay": "Jupyter Server with TCP_NODELAY",
+    "gateway": "Jupyter's client of gateways",
     "http": "HTTP POST to FastAPI",
     "direct": "direct MCP call",
     "curl": "the same by libcurl alone",
@@ -93,6 +99,10 @@ LINES = [
     Line("tool", "tool call from a cell", "shipped", "http", 0.25),
     Line("tool", "tool call from a cell", "shipped", "direct", 2),
     Line("http tool", "tool call over HTTP", "shipped", "curl", 1.3),
+    Line("remote", "round trip on a Jupyter server", "shipped", "gateway", 0.9),
+    Line("remote nodelay", "round trip on one with TCP_NODELAY", "shipped", "gateway", 0.9),
+    Line("remote start", "session on a Jupyter server", "shipped", None, None),
+    Line("remote tool", "tool call from a cell there", "shipped", None, None),
     Line("request", "inspected HTTPS request", "shipped", "two", 1.3),
     Line("snapshot", "10 changed files of 10,000", "ours", "git", 1.5),
     Line("idle", "idle memory", "shipped", "server", 0.2, "B"),

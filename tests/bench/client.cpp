@@ -15,7 +15,7 @@
 //     unread FILE SHA256 MARK      a sample is the growth of cellgate's memory, in bytes, until the cell has made the
 //                                  file MARK, with nothing read; then everything is read and held against the hash
 //
-// KERNEL is a kernelspec or "default". BENCH_OPTIONS holds initializationOptions as JSON.
+// KERNEL is a kernelspec or "default", which is on the Jupyter server BENCH_SERVER if that is set. BENCH_OPTIONS holds initializationOptions as JSON.
 
 #include "worker.hpp"
 
@@ -115,8 +115,11 @@ class Cellgate {
     }
 
     void create_session(const std::string& id, const std::string& kernel) {
-        request("session/create", R"({"sessionId":")" + id + '"' +
-                                      (kernel == "default" ? "" : R"(,"kernel":{"name":")" + kernel + "\"}") + "}");
+        std::string chosen = kernel == "default" ? "" : R"(,"kernel":{"name":")" + kernel + "\"}";
+        if (const char* server = std::getenv("BENCH_SERVER"); server != nullptr && chosen.empty()) {
+            chosen = R"(,"kernel":{"server":{"url":")" + std::string(server) + "\"}}";
+        }
+        request("session/create", R"({"sessionId":")" + id + '"' + chosen + "}");
     }
 
     void send_execute(const std::string& session, const std::string& code) {

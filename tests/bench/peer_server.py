@@ -4,9 +4,12 @@ peer_server.py [--nodelay] CASE, with one of the cases
     cold               the server is up; a sample is a new kernel and the result of 1+1
     execute CODE       a sample is one round trip, with store_history
     idle               a sample is the server's memory without a kernel, in bytes
+    gateway CODE       a sample is one round trip, by the client with which Jupyter Server uses kernels of a gateway
+    beside COMMAND…    the command is the worker, with the server's address in BENCH_SERVER
 
 --nodelay sets TCP_NODELAY on the server's WebSockets, which as shipped it leaves off."""
 
+import asyncio
 import base64
 import ctypes
 import json
@@ -31,6 +34,14 @@ ZMQChannelsHandler.open = open
 """
 MAIN = "from jupyter_server.serverapp import main; main()"
 PR_SET_PDEATHSIG = 1
+
+
+def execute_request(message_id, code):
+    return {"header": {"msg_id": message_id, "msg_type": "execute_request", "session": "bench",
+                       "username": "bench", "version": "5.3"},
+            "parent_header": {}, "metadata": {}, "channel": "shell", "buffers": [],
+            "content": {"code": code, "silent": False, "store_history": True, "user_expressions": {},
+                        "allow_stdin": False, "stop_on_error": False}}
 
 
 class Server:
@@ -126,11 +137,7 @@ class Kernel:
 
     def execute(self, code):
         message_id = uuid.uuid4().hex
-        self.send({"header": {"msg_id": message_id, "msg_type": "execute_request", "session": "bench",
-                              "username": "bench", "version": "5.3"},
-                   "parent_header": {}, "metadata": {}, "channel": "shell", "buffers": [],
-                   "content": {"code": code, "silent": False, "store_history": True, "user_expressions": {},
-                               "allow_stdin": False, "stop_on_error": False}})
+        self.send(execute_request(message_id, code))
         replied = idle = False
         while not (replied and idle):
             message = self.receive()
@@ -167,11 +174,53 @@ def run(server, code):
     serve(sample)
 
 
+def gateway(server, code):
+    """jupyter_server.gateway is the client."""
+    from jupyter_server.gateway.handlers import GatewayWebSocketClient
+    from jupyter_server.gateway.managers import GatewayClient
+    from tornado.ioloop import IOLoop
+
+    url = f"http://127.0.0.1:{server.port}"
+    GatewayClient.instance().url = url
+    loop = IOLoop.current()
+    client = GatewayWebSocketClient(gateway_url=url)
+    awaited = {}
+
+    def receive(text):
+        message = json.loads(text)
+        if message["parent_header"].get("msg_id") == awaited["id"]:
+            awaited["replied"] |= message["msg_type"] == "execute_reply"
+            awaited["idle"] |= message["content"].get("execution_state") == "idle"
+            if awaited["replied"] and awaited["idle"]:
+                loop.stop()
+
+    def execute():
+        awaited.update(id=uuid.uuid4().hex, replied=False, idle=False)
+        begun = now()
+        client.on_message(json.dumps(execute_request(awaited["id"], code)))
+        loop.start()
+        return now() - begun
+
+    async def connect():
+        client.on_open(server.request("POST", "/api/kernels")["id"], receive)
+        while client.ws is None:
+            await asyncio.sleep(0.01)
+
+    loop.run_sync(connect)
+    execute()
+    serve(execute)
+
+
+def beside(server, *command):
+    subprocess.run(command, env={**os.environ, "BENCH_SERVER": f"http://127.0.0.1:{server.port}"}, check=True)
+
+
 def main():
     arguments = sys.argv[1:]
     nodelay = arguments[0] == "--nodelay"
     server = Server(nodelay)
-    cases = {"cold": cold, "execute": run, "idle": lambda server: serve(server.memory)}
+    cases = {"cold": cold, "execute": run, "idle": lambda server: serve(server.memory),
+             "gateway": gateway, "beside": beside}
     case, *more = arguments[1:] if nodelay else arguments
     cases[case](server, *more)
     server.end()

@@ -1,6 +1,7 @@
 """Jupyter servers for tests, and what lies between them and cellgate: a relay that cuts connections, a proxy that behaves
 as gateways do."""
 
+import contextlib
 import json
 import os
 import socket
@@ -12,7 +13,7 @@ import threading
 import urllib.request
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from processes import OWN, start_process
+from processes import OWN, start_process, wait_until
 
 TOKEN = "the-servers-own-token"
 
@@ -35,9 +36,20 @@ def has_namespaces():
     return subprocess.run([*OWN_NETWORK, "/bin/true"], capture_output=True).returncode == 0
 
 
+def connect(address):
+    """A stream to a Unix socket's path, or to a host and port."""
+    stream = socket.socket(socket.AF_UNIX if isinstance(address, str) else socket.AF_INET)
+    try:
+        stream.connect(address)
+    except OSError:
+        stream.close()
+        raise
+    return stream
+
+
 class JupyterServer:
     """`python3 -m jupyter_server`, with a home of its own. `namespace`: in a network of its own, as on another machine,
-    which only a way through a Unix socket leads to. `address` is where it listens, `url` where clients reach it."""
+    reached through a Unix socket only. `address` is where it listens, `url` where clients reach it."""
 
     def __init__(self, home, *arguments, token=TOKEN, namespace=False):
         self.token = token
@@ -94,6 +106,8 @@ class Relay:
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
         self.live = set()
+        self.lets_through = threading.Event()
+        self.lets_through.set()
         threading.Thread(target=self._accept, daemon=True).start()
 
     def _accept(self):
@@ -105,12 +119,11 @@ class Relay:
             threading.Thread(target=self._carry, args=(near,), daemon=True).start()
 
     def _carry(self, near):
-        far = socket.socket(socket.AF_UNIX if isinstance(self.target, str) else socket.AF_INET)
+        self.lets_through.wait()
         try:
-            far.connect(self.target)
+            far = connect(self.target)
         except OSError:
             near.close()
-            far.close()
             return
         head = near.recv(65536)
         cut = next(self.cuts, None) if b"websocket" in head.lower() else None
@@ -153,27 +166,49 @@ class Relay:
         for pair in list(self.live):
             self.cut(pair)
 
+    @contextlib.contextmanager
+    def cut_from(self, server):
+        """Cuts all, and lets no connection through in the block, which begins once the server keeps what comes."""
+        def kept():
+            return sum("Starting buffering" in line for line in server.log)
+
+        before = kept()
+        self.lets_through.clear()
+        self.cut_all()
+        wait_until(lambda: kept() > before, "the server to notice the cut")
+        yield
+        self.lets_through.set()
+
     def close(self):
         self.listener.close()
+        self.lets_through.set()
         self.cut_all()
 
 
 class Gateway:
-    """A proxy before a Jupyter server's REST that behaves as gateways do. WebSockets do not pass."""
+    """A proxy before a Jupyter server that behaves as Kernel Gateway and Enterprise Gateway do where they differ from it.
+    The rest is Jupyter Server's in them, too: they inherit its handlers, with what it buffers over a cut and the restarts
+    that it announces over the WebSocket (kernel_gateway/services/kernels/handlers.py, its last lines;
+    enterprise_gateway/services/kernels/handlers.py, ZMQChannelsHandler)."""
 
-    def __init__(self, server, max_kernels):
+    def __init__(self, server, max_kernels=100, users=()):
         self.server = server
         self.max_kernels = max_kernels
+        self.users = users
         self.asked = []
+        self.passed = []  # the variables of each kernel that was started
         gateway = self
 
         class Handler(BaseHTTPRequestHandler):
             def answer(self):
                 body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
                 gateway.asked.append((self.command, self.path, body))
-                refusal = gateway.refusal_of(self.command, self.path)
+                refusal = gateway.refusal_of(self.command, self.path, self.headers, body)
                 if refusal:
-                    return self.reply(403, json.dumps(refusal).encode())
+                    status, words = refusal
+                    return self.reply(status, json.dumps({"reason": words, "message": words}).encode())
+                if self.headers.get("Upgrade"):
+                    return self.carry()
                 request = urllib.request.Request(gateway.server.url + self.path, body or None, method=self.command,
                                                  headers={"Authorization": self.headers.get("Authorization", "")})
                 try:
@@ -183,6 +218,26 @@ class Gateway:
                     return self.reply(error.code, error.read())
 
             do_GET = do_POST = do_DELETE = answer
+
+            def carry(self):
+                """The WebSocket, as it is."""
+                self.close_connection = True
+                with gateway.connect() as far:
+                    head = f"{self.requestline}\r\n" + "".join(f"{key}: {value}\r\n" for key, value in self.headers.items())
+                    far.sendall(head.encode() + b"\r\n")
+                    back = threading.Thread(target=self.pump, args=(far, self.connection))
+                    back.start()
+                    self.pump(self.connection, far)
+                    back.join()
+
+            @staticmethod
+            def pump(source, sink):
+                with contextlib.suppress(OSError):
+                    while data := source.recv(65536):
+                        sink.sendall(data)
+                for each in (source, sink):
+                    with contextlib.suppress(OSError):
+                        each.shutdown(socket.SHUT_RDWR)
 
             def reply(self, status, body):
                 self.send_response(status)
@@ -194,18 +249,35 @@ class Gateway:
                 pass
 
         self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.address = self.http.server_address
         self.url = f"http://127.0.0.1:{self.http.server_port}"
         threading.Thread(target=self.http.serve_forever, daemon=True).start()
 
-    def refusal_of(self, method, path):
+    def connect(self):
+        return connect(self.server.address)
+
+    def refusal_of(self, method, path, headers, body):
+        if headers.get("Authorization") != f"token {self.server.token}":
+            # kernel_gateway/mixins.py, TokenAuthorizationMixin.prepare(): 401 where Jupyter Server says 403.
+            return 401, "Unauthorized"
         if path == "/api/kernels" and method == "GET":
-            # kernel_gateway/services/kernels/handlers.py, MainKernelHandler.get(): 403 'Forbidden' unless
-            # KernelGatewayApp.list_kernels is set, which it is not by default.
-            return {"reason": "Forbidden", "message": "Forbidden"}
-        if path == "/api/kernels" and method == "POST" and len(self.server.kernels()) >= self.max_kernels:
-            # The same, post(): max_kernels of kernel_gateway/services/kernels/manager.py raises HTTPError(403,
-            # 'Resource Limit').
-            return {"reason": "Resource Limit", "message": "Resource Limit"}
+            # kernel_gateway/services/kernels/handlers.py, MainKernelHandler.get(): unless KernelGatewayApp.list_kernels
+            # is set, which it is not by default.
+            return 403, "Forbidden"
+        if path != "/api/kernels" or method != "POST":
+            return None
+        if len(self.server.kernels()) >= self.max_kernels:
+            # The same, post(): KernelGatewayApp.max_kernels.
+            return 403, "Resource Limit"
+        # The same: KERNEL_… and env_whitelist pass; with an `env` the gateway's own variables do not.
+        given = json.loads(body or "{}").get("env")
+        passed = given and {name: value for name, value in given.items() if name.startswith("KERNEL_")}
+        user = (passed or {}).get("KERNEL_USERNAME", "the-gateways-own")
+        if self.users and user not in self.users:
+            # enterprise_gateway/services/processproxies/processproxy.py, _enforce_authorization().
+            return 403, (f"User '{user}' is not in the set of users authorized to start kernel 'Python 3'. "
+                         "Ensure KERNEL_USERNAME is set to an appropriate value and retry the request.")
+        self.passed.append(passed)
         return None
 
     def close(self):

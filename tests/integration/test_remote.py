@@ -11,13 +11,14 @@ from pathlib import Path
 
 from cellgate_client import CELLGATE, Sidecar, WorkspaceTest
 from executions import RpcError
+from processes import wait_until
 from remote_testing import TOKEN, Gateway, JupyterServer, Relay, has_namespaces
 
 # A small number finds most faults: CELLGATE_CUTS=1000 looks for the rest.
 CUTS = int(os.environ.get("CELLGATE_CUTS", "12"))
 WRITE = "from mcptools.host import write_file\nprint(write_file.run(path='made.txt', content='from afar'))\n"
 DENIED = 1014
-START_FAILED = 1003
+NOT_FOUND = 1008
 
 
 def has_jupyter_server():
@@ -39,6 +40,7 @@ class RemoteTest(WorkspaceTest):
         cls.addClassCleanup(cls.server.close)
 
     def sidecar(self, **more):
+        self.addCleanup(lambda: self.assertEqual(self.server.kernels(), [], "left on the server"))
         cellgate = self.enterContext(Sidecar(self.workspace, **more))
         self.cellgate = cellgate
         return cellgate
@@ -173,9 +175,10 @@ class Cells(RemoteTest):
     def test_its_kernels_are_listed_and_a_missing_one_is_named(self):
         kernels = self.cellgate.request("kernel/list", {"server": {"url": self.server.url, "token": TOKEN}})["kernels"]
         self.assertEqual((kernels[0]["name"], kernels[0]["source"]), ("python3", "server"))
-        error = self.refused(START_FAILED, "session/create", {
+        error = self.refused(NOT_FOUND, "session/create", {
             "kernel": {"server": {"url": self.server.url, "token": TOKEN, "name": "cobol"}}})
-        self.assertIn("did not start a kernel: 500", error.message)  # Jupyter Server 1.23 does not say why
+        self.assertIn('has no kernelspec "cobol"', error.message)
+        self.assertEqual(error.hint, f"It has: {', '.join(kernel['name'] for kernel in kernels)}.")
 
     def test_the_command_line(self):
         self.workspace.write("cells.py", "# %%\nimport os\nprint(os.getcwd())\n")
@@ -277,16 +280,28 @@ class Cuts(RemoteTest):
         relay = self.relay()
         self.sidecar()
         self.create(relay.url)
-        signal = Path(self.home.name) / "go"
-        running = self.cellgate.execute(f"import os, time\nprint('before')\nwhile not os.path.exists({str(signal)!r}): "
-                                        "time.sleep(0.01)\nprint('after')\n'the end'", sessionId="far")
+        go, said, end = (Path(self.home.name) / name for name in ("go", "said", "end"))
+        # It runs until the connection is made again: the server takes a message of an idle kernel for itself then.
+        running = self.cellgate.execute(f"""
+import pathlib, time
+def wait_for(path):
+    while not pathlib.Path(path).exists():
+        time.sleep(0.01)
+print('before')
+wait_for({str(go)!r})
+print('after', flush=True)
+pathlib.Path({str(said)!r}).touch()
+wait_for({str(end)!r})
+'the end'""", sessionId="far")
         running.wait_for_text("before")
-        relay.cut_all()
-        signal.touch()
+        with relay.cut_from(self.server):
+            go.touch()
+            wait_until(said.exists, "the output of the kernel")
+        self.cellgate.wait(lambda: "was cut and made again" in running.text("stderr"), "the connection")
+        end.touch()
         self.assertEqual(running.result()["status"], "ok")
         self.assertEqual(running.text(), "before\nafter\n")
         self.assertEqual(running.data()["text/plain"], "'the end'")
-        self.assertIn("was cut and made again", running.text("stderr"))
         self.assertEqual(self.run_far("print('next')").text(), "next\n")
 
     def test_a_server_that_cannot_be_reached_is_said_to_be_and_tried_again(self):
@@ -335,15 +350,72 @@ class Tools(RemoteTest):
 
 
 class Gateways(RemoteTest):
-    def test_their_limits_are_shown_in_their_words_and_no_list_is_asked_for(self):
-        gateway = Gateway(self.server, max_kernels=0)
+    """Through a proxy that does what gateways do otherwise than Jupyter Server."""
+
+    def gateway(self, **more):
+        gateway = Gateway(self.server, **more)
         self.addCleanup(gateway.close)
+        return gateway
+
+    def test_their_limits_are_shown_in_their_words_and_no_list_is_asked_for(self):
+        gateway = self.gateway(max_kernels=0)
         self.sidecar()
         error = self.refused(DENIED, "session/create", {"kernel": {"server": {"url": gateway.url, "token": TOKEN}}})
         self.assertIn("Resource Limit", error.message)
         self.cellgate.request("kernel/list", {"server": {"url": gateway.url, "token": TOKEN}})
         self.assertEqual([(method, path) for method, path, _ in gateway.asked],
                          [("POST", "/api/kernels"), ("GET", "/api/kernelspecs")])
+
+    def test_a_full_one_takes_a_session_when_another_has_ended(self):
+        gateway = self.gateway(max_kernels=1)
+        self.sidecar()
+        self.create(gateway.url)
+        more = {"sessionId": "more", "kernel": {"server": {"url": gateway.url, "token": TOKEN}}}
+        self.refused(DENIED, "session/create", more)
+        self.assertEqual(self.run_far("print(1)").text(), "1\n")
+        self.cellgate.request("session/close", {"sessionId": "far"})
+        self.cellgate.request("session/create", more)
+        self.assertEqual(self.cellgate.run("print(2)", sessionId="more").text(), "2\n")
+
+    def test_they_know_a_user_by_a_variable(self):
+        gateway = self.gateway(users=("ada",))
+        self.sidecar()
+        server = {"server": {"url": gateway.url, "token": TOKEN}}
+        error = self.refused(DENIED, "session/create", {"kernel": server})
+        self.assertIn("KERNEL_USERNAME", error.message)
+        error = self.refused(1021, "session/create", {"kernel": server, "env": {"HOME": "/"}})
+        self.assertIn("HOME", error.message)
+        self.cellgate.request("session/create", {"sessionId": "far", "kernel": server, "env": {"KERNEL_USERNAME": "ada"}})
+        self.assertEqual(gateway.passed, [{"KERNEL_USERNAME": "ada"}])
+        self.assertEqual(self.run_far("print(1)").text(), "1\n")
+
+    def test_a_cell_a_call_and_a_cut(self):
+        relay = Relay(self.gateway())
+        self.addCleanup(relay.close)
+        self.begin_with_tools(relay.url)
+        execution, approval = self.asked_to_write()
+        relay.cut_all()
+        self.cellgate.allow(approval)
+        self.assertEqual(execution.result()["status"], "ok", execution.outputs())
+        self.assertEqual(self.made().read_text(), "from afar")
+        died = self.run_far("import os; os._exit(1)")
+        self.assertEqual(died.result()["status"], "killed")
+        self.assertIn("its process ended", died.result()["reason"])
+
+    def test_a_wrong_token(self):
+        gateway = self.gateway()
+        self.sidecar()
+        error = self.refused(DENIED, "session/create", {"kernel": {"server": {"url": gateway.url, "token": "wrong"}}})
+        self.assertIn("401", error.message)
+
+
+class Unbuffered(RemoteTest):
+    """A server that keeps nothing for a client whose connection was cut, and makes other sockets for the next one."""
+
+    arguments = ("--MappingKernelManager.buffer_offline_messages=False",)
+
+    def test_no_code_runs_twice_over_cuts(self):
+        self.run_over_cuts()
 
 
 @unittest.skipUnless(has_namespaces(), "needs namespaces of users and networks")

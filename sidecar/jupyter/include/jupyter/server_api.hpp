@@ -6,6 +6,7 @@
 #include "async/http.hpp"
 #include "async/websocket.hpp"
 #include "base/clock.hpp"
+#include "base/environment.hpp"
 #include "base/error.hpp"
 #include "base/task.hpp"
 
@@ -50,8 +51,10 @@ class ServerApi {
 
     // The default one first, then by name.
     Task<std::vector<ServerKernelspec>> kernelspecs();
-    // The new kernel's id.
-    Task<std::string> start(std::string kernelspec);
+    // The new kernel's id. Throws Error{kernel_not_found} for a kernelspec that the server does not have.
+    // `environment`: gateways pass the variables KERNEL_… to the kernel and decide by them; Jupyter Server ignores
+    // them.
+    Task<std::string> start(std::string kernelspec, Environment environment);
     Task<void> interrupt(std::string kernel_id);
     Task<void> shut_down(std::string kernel_id);
     // The WebSocket of its channels. `session`: the same one gets what came while it was not connected.
@@ -64,7 +67,9 @@ class ServerApi {
     struct Answer {
         int status = 0;
         std::string body;
+        bool is_success() const { return status >= 200 && status < 300; }
     };
+    Task<void> require_kernelspec(std::string wanted);
     Task<Answer> call(std::string method, std::string path, std::string body);
     Task<Answer> exchange(async::HttpRequest request);
     Task<Answer> require(std::string what, std::string method, std::string path, std::string body);

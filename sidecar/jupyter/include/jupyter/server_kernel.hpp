@@ -11,9 +11,10 @@
 
 namespace cellgate::jupyter {
 
-// `kernelspec`: the server's default if it is empty. Throws Error{kernel_start_failed}; the server has no kernel of it
+// `kernelspec` and `environment` as in ServerApi::start():
+// the server's default if it is empty. Throws Error{kernel_start_failed}; the server has no kernel of it
 // then, as far as it answers.
 Task<std::unique_ptr<Kernel>> start_server_kernel(async::Loop& loop, ServerAddress server, std::string kernelspec,
-                                                  KernelListener& listener, Instant deadline);
+                                                  Environment environment, KernelListener& listener, Instant deadline);
 
 } // namespace cellgate::jupyter

@@ -4,6 +4,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
+import { createInterface } from "node:readline";
 import { Approvals } from "./driver/approvals.mjs";
 import { scenario } from "./driver/scenario.mjs";
 import { until } from "./driver/wait.mjs";
@@ -20,8 +21,8 @@ let guarded;
 /** A tool server that wants a login, and its authorization server, which says yes to every user at once. */
 async function guardedServer() {
     guarded = spawn("/usr/bin/python3", ["-B", fixture("oauth_server.py")], { stdio: ["pipe", "pipe", "inherit"] });
-    const [ports] = await once(guarded.stdout, "data");
-    guarded.ports = String(ports).trim().split(" ");
+    const [ports] = await once(createInterface({ input: guarded.stdout }), "line");
+    guarded.ports = ports.split(" ");
 }
 
 scenario("login_in_the_browser", {
@@ -59,6 +60,7 @@ scenario("login_in_the_browser", {
 });
 
 scenario("a login that its user gives up is over, and can be begun again", {
+    files: { "notes.txt": "" },
     prepare: guardedServer,
     settings: () => ({ "cellgate.mcpServers": { web: { url: `http://127.0.0.1:${guarded.ports[0]}/mcp` } } }),
 }, async ({ editor }) => {

@@ -182,6 +182,7 @@ open("seen.txt", "w").write(ask("/user") + ask("/repos/plan/issues", b'{{"title"
         neovim.command("Cellgate servers")
         neovim.wait_screen("needs a login")
         neovim.keys("q")
+        neovim.wait_screen(gone=("needs a login",))  # the menu would take the key
         neovim.command_with_menu("Cellgate login web", "Log in to web: open 127.0.0.1", "1: open it in the browser")
         neovim.keys("1<CR>")
         neovim.wait_message("waits for the login at 127.0.0.1")

@@ -5,19 +5,11 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import path from "node:path";
-import { after, before } from "node:test";
 import { Approvals } from "./driver/approvals.mjs";
-import { JupyterServer } from "./driver/jupyterServer.mjs";
+import { sharedJupyterServer } from "./driver/jupyterServer.mjs";
 import { notebookOf } from "./driver/notebooks.mjs";
 import { scenario } from "./driver/scenario.mjs";
 import { until } from "./driver/wait.mjs";
-
-/** One for the file: each scenario has kernels of its own there. */
-let server;
-before(async () => {
-    server = await JupyterServer.start();
-});
-after(() => server?.end());
 
 // The last cell runs until it is interrupted.
 const cells = `# %%
@@ -88,6 +80,7 @@ async function sendToken(editor, token) {
 scenario("kernel_on_a_server: what runs there is asked about here, and goes on over a cut", {
     files: { "plan.py": cells }, prepare: generated,
 }, async ({ workspace, editor }) => {
+    const server = await sharedJupyterServer();
     await editor.openFile("plan.py");
     await editor.lens("Run Cell").first().waitFor();
     await editor.command("cellgate: Select Kernel…");
@@ -132,6 +125,7 @@ scenario("kernel_on_a_server: what runs there is asked about here, and goes on o
 scenario("a notebook runs on a Jupyter server that was chosen for it", {
     files: { "plan.ipynb": notebookOf("import os; print('runs in', os.getcwd())") },
 }, async ({ editor }) => {
+    const server = await sharedJupyterServer();
     await editor.openFile("plan.ipynb");
     await editor.command("cellgate: Select Kernel…");
     await chooseOnServer(editor, server.url);

@@ -149,7 +149,7 @@ scenario("in a notebook the palette's commands are about the notebook's kernel, 
     await written(workspace);
     await idle(editor, "plan\\.ipynb");
     await editor.page.locator(".cell .monaco-editor .view-line").first().click();
-    for (const title of ["Run Selection or Line", "Run File as One Cell", "Attach File to Session…", "Select Kernel…"]) {
+    for (const title of ["Run Selection or Line", "Run File as One Cell", "Attach File to Session…"]) {
         assert.equal(await editor.offers(`cellgate: ${title}`), false, title);
     }
     await editor.command("cellgate: Restart Kernel");

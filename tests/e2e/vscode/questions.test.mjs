@@ -4,6 +4,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
+import { createInterface } from "node:readline";
 import { Approvals } from "./driver/approvals.mjs";
 import { scenario } from "./driver/scenario.mjs";
 import { until } from "./driver/wait.mjs";
@@ -20,8 +21,8 @@ let guarded;
 /** A tool server that wants a login, and its authorization server, which says yes to every user at once. */
 async function guardedServer() {
     guarded = spawn("/usr/bin/python3", ["-B", fixture("oauth_server.py")], { stdio: ["pipe", "pipe", "inherit"] });
-    const [ports] = await once(guarded.stdout, "data");
-    guarded.ports = String(ports).trim().split(" ");
+    const [ports] = await once(createInterface({ input: guarded.stdout }), "line");
+    guarded.ports = ports.split(" ");
 }
 
 scenario("login_in_the_browser", {
@@ -59,6 +60,7 @@ scenario("login_in_the_browser", {
 });
 
 scenario("a login that its user gives up is over, and can be begun again", {
+    files: { "notes.txt": "" },
     prepare: guardedServer,
     settings: () => ({ "cellgate.mcpServers": { web: { url: `http://127.0.0.1:${guarded.ports[0]}/mcp` } } }),
 }, async ({ editor }) => {
@@ -116,7 +118,9 @@ async function runAsking(editor) {
     const rest = approvals.frame.getByRole("button", { name: "Show the rest" });
     const allow = approvals.allow("this call");
     await allow.waitFor();
-    if (await rest.isVisible()) await rest.click(); // a call is allowed once it was seen to its end
+    // A call is allowed once it was seen to its end, which the view may find by itself.
+    const isSeen = async () => (await allow.getAttribute("aria-disabled")) === "false";
+    await until(async () => (await isSeen()) || (await rest.click({ timeout: 1000 }).catch(() => undefined), false), "a call that was seen to its end");
     await approvals.press(allow);
     return approvals;
 }
@@ -175,7 +179,7 @@ scenario("a page that a tool server asks for shows its host, and is not opened b
     const approvals = await runAsking(editor);
     const block = approvals.block("booking asks you");
     await block.locator(".host", { hasText: "127.0.0.1" }).waitFor();
-    await block.getByText("http://127.0.0.1:9/pay?state=a%26b").waitFor();
+    await block.getByText("http://127.0.0.1:9/pay?state=a%26b", { exact: true }).waitFor();
     await editor.screenshot("page");
     await press(approvals, block, "Copy URL");
     await until(async () => (await editor.page.evaluate(() => navigator.clipboard.readText())) === "http://127.0.0.1:9/pay?state=a%26b", "the URL in the clipboard");

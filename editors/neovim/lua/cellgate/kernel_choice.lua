@@ -1,11 +1,10 @@
--- `kernel_choice` is `:Cellgate kernel`: the user chooses the kernel of a language for the sessions of a workspace, until
--- Neovim ends. It is one of this machine, one that already runs, or one on a Jupyter server.
+-- `kernel_choice` is `:Cellgate kernel`: the user chooses the kernel of a language for the sessions of a workspace,
+-- until Neovim ends. It is one of this machine, one that already runs, or one on a Jupyter server.
 local at_cursor = require("cellgate.at_cursor")
 local cells = require("cellgate.cells")
 local config = require("cellgate.config")
 local list_window = require("cellgate.list_window")
 local notify = require("cellgate.notify")
-local session = require("cellgate.session")
 local session_settings = require("cellgate.session_settings")
 local text = require("cellgate.text")
 local workspace = require("cellgate.workspace")

@@ -89,7 +89,7 @@ export class Kernels implements vscode.Disposable {
 
     /** Asks which kernel to use; the name of what was chosen. It is for sessions that start from now on. */
     async select(): Promise<string | undefined> {
-        const choice = await chooseKernel(this.sidecar, this.elsewhere);
+        const choice = await chooseKernel(this.sidecar, this.elsewhere, "python");
         if (!choice) return undefined;
         await this.memory.update(memoryKey, choice.kernel);
         return choice.name;
@@ -136,7 +136,7 @@ export class Kernels implements vscode.Disposable {
                 if (isConnectionLost(error)) continue;
                 const remedy = await offerRemedy(error);
                 if (remedy === "selectKernel" && !isPython) {
-                    kernel = (await chooseKernel(this.sidecar, this.elsewhere))?.kernel;
+                    kernel = (await chooseKernel(this.sidecar, this.elsewhere, language))?.kernel;
                     if (kernel) continue;
                 }
                 if (remedy === "selectKernel" && given) await vscode.commands.executeCommand("notebook.selectKernel");

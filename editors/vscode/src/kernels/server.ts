@@ -8,11 +8,16 @@ import type { KernelInfo } from "../protocol/messages";
 import { label } from "../text";
 import { hostOf, type KernelElsewhere } from "./elsewhere";
 
-/** Undefined: the user left it. `offered`: the address that is there to be changed. */
-export async function chooseOnServer(sidecar: Sidecar, offered: string): Promise<KernelElsewhere | undefined> {
+/** Undefined: the user left it. `offered`: the address that is there to be changed. `runs`: whether a language is wanted. */
+export async function chooseOnServer(
+    sidecar: Sidecar,
+    offered: string,
+    runs: (language: string) => boolean,
+): Promise<KernelElsewhere | undefined> {
     const found = await askForServer(sidecar, offered);
     if (!found) return undefined;
-    const { url, kernels } = found;
+    const { url } = found;
+    const kernels = found.kernels.filter(({ language }) => runs(language));
     const items = kernels.map(({ name, displayName, language }) => ({
         label: label(displayName),
         description: label(`${name}, ${language}`),

@@ -6,10 +6,20 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
+import { atEnd } from "./end.mjs";
 
 const PROGRAM = path.resolve(import.meta.dirname, "../../../integration/remote_testing.py");
 
-export class JupyterServer {
+let shared;
+atEnd(async () => (await shared)?.end());
+
+/** The one of this process's tests; each has kernels of its own there. */
+export function sharedJupyterServer() {
+    shared ??= JupyterServer.start();
+    return shared;
+}
+
+class JupyterServer {
     static async start() {
         const server = new JupyterServer(await mkdtemp(path.join(tmpdir(), "cge-far-")));
         const { url, token } = JSON.parse(await server.#line());

@@ -12,17 +12,13 @@ from pathlib import Path
 from cellgate_client import CELLGATE, Sidecar, WorkspaceTest
 from executions import RpcError
 from processes import wait_until
-from remote_testing import TOKEN, Gateway, JupyterServer, Relay, has_namespaces
+from remote_testing import TOKEN, Gateway, JupyterServer, Relay, has_jupyter_server, has_namespaces
 
 # A small number finds most faults: CELLGATE_CUTS=1000 looks for the rest.
 CUTS = int(os.environ.get("CELLGATE_CUTS", "12"))
 WRITE = "from mcptools.host import write_file\nprint(write_file.run(path='made.txt', content='from afar'))\n"
 DENIED = 1014
 NOT_FOUND = 1008
-
-
-def has_jupyter_server():
-    return subprocess.run(["/usr/bin/python3", "-c", "import jupyter_server"], capture_output=True).returncode == 0
 
 
 @unittest.skipUnless(has_jupyter_server(), "needs python3-jupyter-server")

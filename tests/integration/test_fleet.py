@@ -18,6 +18,16 @@ from remote_testing import TOKEN, JupyterServer, has_jupyter_server
 SESSIONS = int(os.environ.get("CELLGATE_FLEET", 20))
 AT_A_TIME = 5
 
+# A ZeroMQ context has at most 1023 sockets, which are those of about 170 kernels of a Jupyter Server.
+SERVER_CONFIG = """
+import zmq
+stock = zmq.Context.__init__
+def begin(self, *arguments, **more):
+    stock(self, *arguments, **more)
+    self.set(zmq.MAX_SOCKETS, 20000)
+zmq.Context.__init__ = begin
+"""
+
 
 def processor_time(pid):
     fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
@@ -35,6 +45,9 @@ class Fleet(WorkspaceTest):
         (spec / "kernel.json").write_text(json.dumps({
             "argv": ["/usr/bin/python3", "-I", str(FIXTURES / "fake_kernel.py"), "{connection_file}"],
             "display_name": "Fake", "language": "fake", "interrupt_mode": "message"}))
+        config = Path(home.name) / ".jupyter/jupyter_server_config.py"
+        config.parent.mkdir()
+        config.write_text(SERVER_CONFIG)
         self.server = JupyterServer(home.name)
         self.addCleanup(self.server.close)
 

@@ -102,14 +102,20 @@ class Relay:
     """A way to a server on which WebSockets are cut: the n-th of them after so many bytes as `cuts` has for it, counted in
     the direction that it has. A further one is not cut."""
 
-    def __init__(self, server, cuts=()):
+    def __init__(self, server, cuts=(), receive_bytes=None):
         self.target = server.address
         self.cuts = iter(cuts)
         self.made = 0  # cuts
         self.changed = threading.Condition()
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
+        if receive_bytes:
+            self.listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
         self.live = set()
+        self.reads = threading.Event()  # what WebSockets bring from cellgate
+        self.reads.set()
+        self.held = threading.Event()  # it waits for that
+        self.errors = []
         self.lets_through = threading.Event()
         self.lets_through.set()
         threading.Thread(target=self._accept, daemon=True).start()
@@ -140,8 +146,12 @@ class Relay:
 
     def _pump(self, source, sink, limit, pair):
         carried = 0
+        is_from_cellgate = source is pair[0]
         try:
             while data := source.recv(65536):
+                if is_from_cellgate and len(data) > 1000:
+                    self.held.set()
+                    self.reads.wait()
                 if limit is not None and carried + len(data) >= limit:
                     sink.sendall(data[:limit - carried])
                     self.cut(pair)
@@ -149,8 +159,8 @@ class Relay:
                 carried += len(data)
                 sink.sendall(data)
             sink.shutdown(socket.SHUT_WR)
-        except OSError:
-            pass
+        except OSError as error:
+            self.errors.append(error)
 
     def cut(self, pair):
         """Both sides are reset: what the system still held is lost, as when a machine in between goes."""

@@ -162,6 +162,9 @@ class HttpStream final : public ByteStream {
         if (std::exchange(poll_->closed, true)) {
             return;
         }
+        // What the peer has not received by now it never gets: what it held may have been sent again by then.
+        const linger none{1, 0};
+        ::setsockopt(socket_, SOL_SOCKET, SO_LINGER, &none, sizeof none);
         close_handle<ConnectionPoll>(poll_->handle);
         if (const auto client = poll_->connection->client.lock(); client && client->multi != nullptr) {
             client->remove(poll_->connection);

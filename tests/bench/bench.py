@@ -172,6 +172,18 @@ class BenchWorkspace:
             names["BENCH_TURNS"] = str(self.turns / group)
         return names
 
+    @staticmethod
+    def remote_commands(client, server, tool):
+        execute, need = [*client, "execute", "default", "1"], "jupyter_server"
+        return {
+            ("remote", "shipped"): ([*server, "beside", *execute], need),
+            ("remote", "gateway"): ([*server, "gateway", "1"], need),
+            ("remote nodelay", "shipped"): ([*server, "--nodelay", "beside", *execute], need),
+            ("remote nodelay", "gateway"): ([*server, "--nodelay", "gateway", "1"], need),
+            ("remote start", "shipped"): ([*server, "beside", *client, "cold", "default"], need),
+            ("remote tool", "shipped"): ([*server, "beside", *client, "cell", tool], [EVERYTHING]),
+        }
+
     def commands(self):
         """The command of each case, by group and case, and what it needs (`missing`)."""
         floor = [self.programs / "floor"]
@@ -180,10 +192,10 @@ class BenchWorkspace:
         server = [PYTHON, "-B", HERE / "peer_server.py"]
         beside = [PYTHON, "-B", HERE / "beside_http_server.py", SERVER, EVERYTHING]
         secure = [PYTHON, "-B", HERE / "beside_https_server.py", SERVER]
-        request = self.cell("request.py", REQUEST_CELL)
+        request, tool = self.cell("request.py", REQUEST_CELL), self.cell("tool.py", TOOL_CELL)
         rule = json.dumps({"effect": "allow", "kind": "request", "host": "localhost:{port}"})
         picture = [self.picture, self.picture_hash]
-        return {
+        return self.remote_commands(client, server, tool) | {
             ("cold stock", "floor"): ([*floor, "cold", *LAUNCHER], None),
             ("cold stock", "stock"): ([*client, "cold", "stock"], None),
             ("cold", "shipped"): ([*client, "cold", "default"], None),
@@ -206,15 +218,7 @@ class BenchWorkspace:
             ("flood", "jupyter"): ([*jupyter, "output", self.flood, self.flood_hash], "jupyter_client"),
             ("picture", "shipped"): ([*client, "output", *picture], None),
             ("picture", "jupyter"): ([*jupyter, "output", *picture], "jupyter_client"),
-            ("remote", "shipped"): ([*server, "beside", *client, "execute", "default", "1"], "jupyter_server"),
-            ("remote", "gateway"): ([*server, "gateway", "1"], "jupyter_server"),
-            ("remote nodelay", "shipped"): ([*server, "--nodelay", "beside", *client, "execute", "default", "1"],
-                                            "jupyter_server"),
-            ("remote nodelay", "gateway"): ([*server, "--nodelay", "gateway", "1"], "jupyter_server"),
-            ("remote start", "shipped"): ([*server, "beside", *client, "cold", "default"], "jupyter_server"),
-            ("remote tool", "shipped"): ([*server, "beside", *client, "cell", self.cell("tool.py", TOOL_CELL)],
-                                         [EVERYTHING]),
-            ("tool", "shipped"): ([*client, "cell", self.cell("tool.py", TOOL_CELL)], [EVERYTHING]),
+            ("tool", "shipped"): ([*client, "cell", tool], [EVERYTHING]),
             ("tool", "http"): ([*jupyter, "cell", self.cell("http.py", HTTP_CELL), HERE / "peer_http.py", SERVER],
                                "fastapi"),
             ("tool", "direct"): (["taskset", "-c", CALLER, self.programs / "direct_mcp",

@@ -15,7 +15,8 @@
 //     unread FILE SHA256 MARK      a sample is the growth of cellgate's memory, in bytes, until the cell has made the
 //                                  file MARK, with nothing read; then everything is read and held against the hash
 //
-// KERNEL is a kernelspec or "default", which is on the Jupyter server BENCH_SERVER if that is set. BENCH_OPTIONS holds initializationOptions as JSON.
+// KERNEL is a kernelspec or "default", which is on the Jupyter server BENCH_SERVER if that is set. BENCH_OPTIONS holds
+// initializationOptions as JSON.
 
 #include "worker.hpp"
 

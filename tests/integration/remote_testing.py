@@ -32,6 +32,10 @@ os.execv(sys.argv[1], sys.argv[1:])
 OWN_NETWORK = ("unshare", "--user", "--map-root-user", "--net", "/usr/bin/python3", "-c", WITH_LOOPBACK)
 
 
+def has_jupyter_server():
+    return subprocess.run(["/usr/bin/python3", "-c", "import jupyter_server"], capture_output=True).returncode == 0
+
+
 def has_namespaces():
     return subprocess.run([*OWN_NETWORK, "/bin/true"], capture_output=True).returncode == 0
 
@@ -98,14 +102,20 @@ class Relay:
     """A way to a server on which WebSockets are cut: the n-th of them after so many bytes as `cuts` has for it, counted in
     the direction that it has. A further one is not cut."""
 
-    def __init__(self, server, cuts=()):
+    def __init__(self, server, cuts=(), receive_bytes=None):
         self.target = server.address
         self.cuts = iter(cuts)
         self.made = 0  # cuts
         self.changed = threading.Condition()
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
+        if receive_bytes:
+            self.listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
         self.live = set()
+        self.reads = threading.Event()  # what WebSockets bring from cellgate
+        self.reads.set()
+        self.held = threading.Event()  # it waits for that
+        self.errors = []
         self.lets_through = threading.Event()
         self.lets_through.set()
         threading.Thread(target=self._accept, daemon=True).start()
@@ -136,8 +146,12 @@ class Relay:
 
     def _pump(self, source, sink, limit, pair):
         carried = 0
+        is_from_cellgate = source is pair[0]
         try:
             while data := source.recv(65536):
+                if is_from_cellgate and len(data) > 1000:
+                    self.held.set()
+                    self.reads.wait()
                 if limit is not None and carried + len(data) >= limit:
                     sink.sendall(data[:limit - carried])
                     self.cut(pair)
@@ -145,8 +159,8 @@ class Relay:
                 carried += len(data)
                 sink.sendall(data)
             sink.shutdown(socket.SHUT_WR)
-        except OSError:
-            pass
+        except OSError as error:
+            self.errors.append(error)
 
     def cut(self, pair):
         """Both sides are reset: what the system still held is lost, as when a machine in between goes."""
@@ -185,6 +199,58 @@ class Relay:
         self.cut_all()
 
 
+class GatewayHandler(BaseHTTPRequestHandler):
+    """A request to a Gateway."""
+
+    def answer(self):
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        self.server.gateway.asked.append((self.command, self.path, body))
+        refusal = self.server.gateway.refusal_of(self.command, self.path, self.headers, body)
+        if refusal:
+            status, words = refusal
+            return self.reply(status, json.dumps({"reason": words, "message": words}).encode())
+        if self.headers.get("Upgrade"):
+            return self.carry()
+        request = urllib.request.Request(self.server.gateway.server.url + self.path, body or None, method=self.command,
+                                         headers={"Authorization": self.headers.get("Authorization", "")})
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                return self.reply(answer.status, answer.read())
+        except urllib.error.HTTPError as error:
+            return self.reply(error.code, error.read())
+
+    do_GET = do_POST = do_DELETE = answer
+
+    def carry(self):
+        """The WebSocket, as it is."""
+        self.close_connection = True
+        with self.server.gateway.connect() as far:
+            head = f"{self.requestline}\r\n" + "".join(f"{key}: {value}\r\n" for key, value in self.headers.items())
+            far.sendall(head.encode() + b"\r\n")
+            back = threading.Thread(target=self.pump, args=(far, self.connection))
+            back.start()
+            self.pump(self.connection, far)
+            back.join()
+
+    @staticmethod
+    def pump(source, sink):
+        with contextlib.suppress(OSError):
+            while data := source.recv(65536):
+                sink.sendall(data)
+        for each in (source, sink):
+            with contextlib.suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+
+    def reply(self, status, body):
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
 class Gateway:
     """A proxy before a Jupyter server that behaves as Kernel Gateway and Enterprise Gateway do where they differ from it.
     The rest is Jupyter Server's in them, too: they inherit its handlers, with what it buffers over a cut and the restarts
@@ -197,58 +263,8 @@ class Gateway:
         self.users = users
         self.asked = []
         self.passed = []  # the variables of each kernel that was started
-        gateway = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def answer(self):
-                body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-                gateway.asked.append((self.command, self.path, body))
-                refusal = gateway.refusal_of(self.command, self.path, self.headers, body)
-                if refusal:
-                    status, words = refusal
-                    return self.reply(status, json.dumps({"reason": words, "message": words}).encode())
-                if self.headers.get("Upgrade"):
-                    return self.carry()
-                request = urllib.request.Request(gateway.server.url + self.path, body or None, method=self.command,
-                                                 headers={"Authorization": self.headers.get("Authorization", "")})
-                try:
-                    with urllib.request.urlopen(request, timeout=60) as answer:
-                        return self.reply(answer.status, answer.read())
-                except urllib.error.HTTPError as error:
-                    return self.reply(error.code, error.read())
-
-            do_GET = do_POST = do_DELETE = answer
-
-            def carry(self):
-                """The WebSocket, as it is."""
-                self.close_connection = True
-                with gateway.connect() as far:
-                    head = f"{self.requestline}\r\n" + "".join(f"{key}: {value}\r\n" for key, value in self.headers.items())
-                    far.sendall(head.encode() + b"\r\n")
-                    back = threading.Thread(target=self.pump, args=(far, self.connection))
-                    back.start()
-                    self.pump(self.connection, far)
-                    back.join()
-
-            @staticmethod
-            def pump(source, sink):
-                with contextlib.suppress(OSError):
-                    while data := source.recv(65536):
-                        sink.sendall(data)
-                for each in (source, sink):
-                    with contextlib.suppress(OSError):
-                        each.shutdown(socket.SHUT_RDWR)
-
-            def reply(self, status, body):
-                self.send_response(status)
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *_):
-                pass
-
-        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.http = ThreadingHTTPServer(("127.0.0.1", 0), GatewayHandler)
+        self.http.gateway = self
         self.address = self.http.server_address
         self.url = f"http://127.0.0.1:{self.http.server_port}"
         threading.Thread(target=self.http.serve_forever, daemon=True).start()

@@ -11,18 +11,14 @@ from pathlib import Path
 
 from cellgate_client import CELLGATE, Sidecar, WorkspaceTest
 from executions import RpcError
-from processes import wait_until
-from remote_testing import TOKEN, Gateway, JupyterServer, Relay, has_namespaces
+from processes import TIMEOUT, wait_until
+from remote_testing import TOKEN, Gateway, JupyterServer, Relay, has_jupyter_server, has_namespaces
 
 # A small number finds most faults: CELLGATE_CUTS=1000 looks for the rest.
 CUTS = int(os.environ.get("CELLGATE_CUTS", "12"))
 WRITE = "from mcptools.host import write_file\nprint(write_file.run(path='made.txt', content='from afar'))\n"
 DENIED = 1014
 NOT_FOUND = 1008
-
-
-def has_jupyter_server():
-    return subprocess.run(["/usr/bin/python3", "-c", "import jupyter_server"], capture_output=True).returncode == 0
 
 
 @unittest.skipUnless(has_jupyter_server(), "needs python3-jupyter-server")
@@ -89,7 +85,7 @@ class RemoteTest(WorkspaceTest):
         number = 0
         while relay.made < CUTS or number == 0:
             number += 1
-            run = self.run_far(f"runs = globals().get('runs', []); runs.append({number}); print('n', {number})")
+            run = self.run_far(f"runs = globals().get('runs', []); runs.append({number}); print('n {number}\\n', end='')")
             result = run.result()
             fates[number] = result["status"]
             if result["status"] == "ok":
@@ -317,6 +313,20 @@ wait_for({str(end)!r})
         self.cellgate.wait(lambda: "made again" in running.text("stderr"), "the connection")
         self.cellgate.request("session/interrupt", {"sessionId": "far"})
         self.assertEqual(running.result()["error"]["ename"], "KeyboardInterrupt")
+
+    def test_what_a_connection_still_holds_at_its_end_never_arrives(self):
+        """As it would after it was sent again over the next one."""
+        relay = Relay(self.server, receive_bytes=4096)
+        self.addCleanup(relay.close)
+        self.sidecar()
+        self.create(relay.url)
+        relay.reads.clear()
+        self.cellgate.execute("x = '" + "x" * 8_000_000 + "'", sessionId="far")
+        self.assertTrue(relay.held.wait(TIMEOUT))
+        self.cellgate.request("session/close", {"sessionId": "far"})
+        relay.reads.set()
+        wait_until(lambda: relay.errors, "the end of the connection")
+        self.assertIsInstance(relay.errors[0], ConnectionResetError)
 
     def test_no_code_runs_twice_and_none_waits_for_ever(self):
         self.run_over_cuts()

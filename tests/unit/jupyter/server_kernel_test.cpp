@@ -152,8 +152,9 @@ using Scene = Task<void> (*)(ServerParts parts);
 Task<void> play_with_kernel(async::Loop* loop, ServerParts parts, Scene scene) {
     Recorder recorder;
     ServerAddress address{parts.relay->url(), "the-token"};
-    std::unique_ptr<Kernel> kernel =
-        co_await start_server_kernel(*loop, std::move(address), "python3", {}, recorder, loop->clock().now() + limit);
+    Environment environment;
+    std::unique_ptr<Kernel> kernel = co_await start_server_kernel(
+        *loop, std::move(address), "python3", std::move(environment), recorder, loop->clock().now() + limit);
     parts.kernel = kernel.get();
     parts.recorder = &recorder;
     co_await finally(scene(parts), kernel->stop(Duration::zero()));

@@ -14,7 +14,7 @@ TO_HAVE = "podman is not installed (apt install podman)"
 LIBRARY = Path(os.__file__).parent
 LOADED = """
 import sys
-import ipykernel.kernelapp, ipykernel.ipkernel, IPython, zmq, encodings.idna, asyncio, urllib.request
+import ipykernel_launcher, ipykernel.kernelapp, ipykernel.ipkernel, IPython, zmq, encodings.idna, asyncio, urllib.request
 import multiprocessing.pool, sqlite3
 print("\\n".join(module.__file__ for module in list(sys.modules.values()) if getattr(module, "__file__", None)))
 print("\\n".join(line.split()[-1] for line in open("/proc/self/maps") if ".so" in line))

@@ -93,20 +93,15 @@ std::vector<Kernelspec> specs_for(const KernelRequest& request) {
     return load_kernelspecs(kernelspec_directories(request.environment, prefixes));
 }
 
-KernelChoice choice_of(Interpreter interpreter) {
+KernelChoice choice_of(Interpreter interpreter, const KernelRequest& request) {
     KernelChoice choice;
     choice.name = "python3";
     choice.display_name =
         fmt::format("Python {} ({})", interpreter.version.empty() ? "3" : interpreter.version, interpreter.executable);
     choice.language = "python";
     choice.argv = {interpreter.executable, "-m", "ipykernel_launcher", "-f", std::string(connection_file_mark)};
+    choice.from_workspace = is_inside(interpreter.executable, request.workspace);
     choice.interpreter = std::move(interpreter);
-    return choice;
-}
-
-KernelChoice choice_of(Interpreter interpreter, const KernelRequest& request) {
-    KernelChoice choice = choice_of(std::move(interpreter));
-    choice.from_workspace = is_inside(choice.interpreter->executable, request.workspace);
     return choice;
 }
 
@@ -396,13 +391,6 @@ Task<KernelChoice> find_kernel(async::Loop& loop, KernelRequest request) {
         co_return co_await find_speaker(loop, std::move(request));
     }
     co_return co_await find_default(loop, std::move(request));
-}
-
-KernelChoice choice_in_image(std::string executable) {
-    Interpreter interpreter;
-    interpreter.executable = std::move(executable);
-    interpreter.has_ipykernel = true; // or its start fails, and says so
-    return choice_of(std::move(interpreter));
 }
 
 Task<KernelChoice> confirm_kernel(async::Loop& loop, KernelChoice choice) {

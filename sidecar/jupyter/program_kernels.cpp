@@ -92,4 +92,16 @@ void apply_known_program(KernelChoice& choice) {
     }
 }
 
+KernelChoice choice_in_image(std::string executable) {
+    KernelChoice choice;
+    choice.name = "python3";
+    choice.display_name = fmt::format("Python 3 ({})", executable);
+    choice.language = "python";
+    choice.argv = {executable, "-m", "ipykernel_launcher", "-f", std::string(connection_file_mark)};
+    choice.interpreter.emplace();
+    choice.interpreter->executable = std::move(executable);
+    choice.interpreter->has_ipykernel = true; // or its start fails, and says so
+    return choice;
+}
+
 } // namespace cellgate::jupyter

@@ -118,9 +118,9 @@ struct Sidecar::Impl {
     ServerTokens server_tokens;
     tools::Registry registry;
     packages::Installs installs;
-    images::Images images;
+    images::Images images{loop, directories, workspace.environment};
     TrustedServers trusted_servers;
-    IdleTracker idle_tracker;
+    IdleTracker idle_tracker{loop.clock()};
     session::ExecutionTurns turns; // of agents
     SessionEvents events;
     session::SessionServices session_services;
@@ -156,8 +156,7 @@ Sidecar::Impl::Impl(async::Loop& loop_, SidecarOptions options)
       secrets(loop, loop.clock(), secrets_options(directories, workspace)),
       server_tokens(secrets, known_secrets, secret_record, elicitations),
       registry(loop, loop.clock(), gate, registry_options()),
-      installs(loop, gate, directories, workspace.path, workspace.environment),
-      images(loop, directories, workspace.environment), trusted_servers(registry, gate), idle_tracker(loop.clock()),
+      installs(loop, gate, directories, workspace.path, workspace.environment), trusted_servers(registry, gate),
       turns(agent_limits.executions),
       events(clients, idle_tracker, ledger.get(), activity, changes, stats, review, session_secrets),
       session_services{loop,        loop.clock(), gate,  registry.dispatcher(), *network,       events,

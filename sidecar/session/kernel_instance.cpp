@@ -76,6 +76,12 @@ bool names_workspace(const Environment& environment, const std::string& workspac
     });
 }
 
+// By Python's words, with quotes or without.
+bool says_no_ipykernel(const std::string& message) {
+    return message.find("No module named ipykernel") != std::string::npos ||
+           message.find("No module named 'ipykernel") != std::string::npos;
+}
+
 // `placeholders`: the names of secrets, by what is put into the environment in their place.
 void put_placeholders(Environment& environment, std::map<std::string, std::string>& placeholders,
                       const protocol::Injection& injection) {
@@ -168,7 +174,7 @@ Task<void> KernelInstance::launch(jupyter::KernelChoice choice) {
         kernel = co_await jupyter::start_kernel(services.loop, std::move(launch.command), connection, *listener,
                                                 deadline, &signs);
     } catch (const Error& error) {
-        if (context.options.image && error.message.find("No module named 'ipykernel") != std::string::npos) {
+        if (context.options.image && says_no_ipykernel(error.message)) {
             throw no_ipykernel_in_image(*context.options.image, choice.interpreter->executable);
         }
         throw;

@@ -14,7 +14,7 @@ TO_HAVE = "podman is not installed (apt install podman)"
 LIBRARY = Path(os.__file__).parent
 LOADED = """
 import sys
-import ipykernel.kernelapp, ipykernel.ipkernel, IPython, zmq, encodings.idna, asyncio, urllib.request
+import ipykernel_launcher, ipykernel.kernelapp, ipykernel.ipkernel, IPython, zmq, encodings.idna, asyncio, urllib.request
 import multiprocessing.pool, sqlite3
 print("\\n".join(module.__file__ for module in list(sys.modules.values()) if getattr(module, "__file__", None)))
 print("\\n".join(line.split()[-1] for line in open("/proc/self/maps") if ".so" in line))
@@ -23,10 +23,12 @@ print("\\n".join(line.split()[-1] for line in open("/proc/self/maps") if ".so" i
 
 def _copy(path, root):
     target = root / path.relative_to("/")
+    if target.exists():
+        return
     target.parent.mkdir(parents=True, exist_ok=True)
     if path.is_dir():
-        shutil.copytree(path, target, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__", "test", "tests"))
-    elif not target.exists():
+        shutil.copytree(path, target, ignore=shutil.ignore_patterns("__pycache__", "test", "tests"))
+    else:
         shutil.copy(path, target)
 
 

@@ -53,6 +53,9 @@ TIMEOUT = 300
 # wake the other up on a second one of a virtual machine: which of them is measured would be chance.
 CALLER, SERVER = (str(sorted(os.sched_getaffinity(0))[end]) for end in (0, -1))
 
+# What a session of the case gets besides.
+SESSIONS = {"unsandboxed": {"sandbox": False}, "gvisor": {"sandbox": {"launcher": "gvisor"}}}
+
 FLOOD_PIECE = 65536
 PICTURE = base64.b64encode(bytes(range(256)) * 20480).decode()
 
@@ -160,7 +163,9 @@ class BenchWorkspace:
     def environment(self, case, group):
         names = {"PATH": PATH, "LANG": "C.UTF-8", "HOME": str(self.home),
                  "XDG_RUNTIME_DIR": str(self.base / "r"), "XDG_DATA_HOME": str(self.home / ".local/share")}
-        if case == "shipped" and group in ("tool", "remote tool"):
+        if case in SESSIONS:
+            names["BENCH_SESSION"] = json.dumps(SESSIONS[case])
+        if case in ("shipped", "bwrap", "gvisor") and group in ("tool", "tool launchers", "remote tool"):
             names["BENCH_OPTIONS"] = json.dumps({
                 "mcpServers": {"everything": {"command": "taskset",
                                               "args": ["-c", SERVER, "node", str(EVERYTHING), "stdio"]}},
@@ -204,8 +209,14 @@ class BenchWorkspace:
             ("cold", "server"): ([*server, "cold"], "jupyter_server"),
             ("cold deno", "shipped"): ([*client, "cold", "deno"], [DENO]),
             ("cold deno", "jupyter"): ([*jupyter, "cold", "deno"], "jupyter_client"),
-            ("ready", "sandboxed"): ([*client, "ready", "true"], None),
-            ("ready", "unsandboxed"): ([*client, "ready", "false"], None),
+            ("ready", "sandboxed"): ([*client, "ready"], None),
+            ("ready", "unsandboxed"): ([*client, "ready"], None),
+            ("launchers", "bwrap"): ([*client, "cold", "default"], None),
+            ("launchers", "gvisor"): ([*client, "cold", "default"], ["runsc"]),
+            ("execute launchers", "bwrap"): ([*client, "execute", "default", "1"], None),
+            ("execute launchers", "gvisor"): ([*client, "execute", "default", "1"], ["runsc"]),
+            ("tool launchers", "bwrap"): ([*client, "cell", self.cell("tool.py", TOOL_CELL)], [EVERYTHING]),
+            ("tool launchers", "gvisor"): ([*client, "cell", self.cell("tool.py", TOOL_CELL)], [EVERYTHING, "runsc"]),
             ("execute", "floor"): ([*floor, "execute", "1", *LAUNCHER], None),
             ("execute", "stock"): ([*client, "execute", "stock", "1"], None),
             ("execute", "shipped"): ([*client, "execute", "default", "1"], None),
@@ -414,7 +425,7 @@ def row(record):
     ratio, goal = "", "" if record["atMost"] is None else shown(record["atMost"], unit)
     if "ratio" in record:
         peer += " " + shown(record["peerValue"], unit)
-        ratio, goal = f"{record['ratio']:.2f}", f"{record['atMost']:g}"
+        ratio, goal = f"{record['ratio']:.2f}", "" if record["atMost"] is None else f"{record['atMost']:g}"
     verdict = "" if record["atMost"] is None else "met" if record["met"] else "MISSED"
     if "longestSeconds" in record:
         peer = f"longest of {record['turns']}: {shown(record['longestSeconds'], 's')} ({record['slowestGroup']})"

@@ -22,11 +22,14 @@ GROUPS = [
     Group("cold", 21, 1, settle=0.1),
     Group("cold deno", 21, 1, settle=0.1),
     Group("ready", 80, 1, settle=0.1),  # as the first: what is between them is little
+    Group("launchers", 11, 1, settle=0.1),
     Group("execute", 10, 50, 20, slow=["server"]),
+    Group("execute launchers", 10, 20, 20),
     Group("fake", 10, 200, 50),
     Group("flood", 9, 1),
     Group("picture", 9, 3),
     Group("tool", 10, 200, 50),
+    Group("tool launchers", 10, 50, 20),
     Group("http tool", 10, 200, 50),
     Group("remote", 10, 20, 10),
     Group("remote nodelay", 10, 50, 20),
@@ -79,6 +82,7 @@ PEERS = {
     "git": "git status on the same tree",
     "unsandboxed": "the same without a sandbox",
     "shipped": "the same without a spare kernel",
+    "bwrap": "the same in bubblewrap",
 }
 SHIPPED = "round trip of 1, as shipped"
 LINES = [
@@ -103,6 +107,9 @@ LINES = [
     Line("remote nodelay", "round trip on one with TCP_NODELAY", "shipped", "gateway", 0.9),
     Line("remote start", "session on a Jupyter server", "shipped", None, None),
     Line("remote tool", "tool call from a cell there", "shipped", None, None),
+    Line("launchers", "cold session in gVisor", "gvisor", "bwrap", None),
+    Line("execute launchers", "round trip of 1 in gVisor", "gvisor", "bwrap", None),
+    Line("tool launchers", "tool call from a cell in gVisor", "gvisor", "bwrap", None),
     Line("request", "inspected HTTPS request", "shipped", "two", 1.3),
     Line("snapshot", "10 changed files of 10,000", "ours", "git", 1.5),
     Line("idle", "idle memory", "shipped", "server", 0.2, "B"),

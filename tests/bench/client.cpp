@@ -6,7 +6,7 @@
 //     relay                        a sample is by how much `connect` is slower than `serve --stdio`, for one message
 //     cold KERNEL                  a sample is a new session and the result of 1+1
 //     spare                        the same once a kernel is ready for it (initializationOptions.spareKernel)
-//     ready SANDBOX                a sample is a new session, until its kernel is ready; SANDBOX is true or false
+//     ready                        a sample is a new session, until its kernel is ready
 //     execute KERNEL CODE          a sample is one round trip, with storeHistory
 //     cell FILE                    the cell's own samples: it prints N of them, one in a line; it has the wrappers of
 //                                  the tool server `everything`
@@ -15,8 +15,8 @@
 //     unread FILE SHA256 MARK      a sample is the growth of cellgate's memory, in bytes, until the cell has made the
 //                                  file MARK, with nothing read; then everything is read and held against the hash
 //
-// KERNEL is a kernelspec or "default", which is on the Jupyter server BENCH_SERVER if that is set. BENCH_OPTIONS holds
-// initializationOptions as JSON.
+// KERNEL is a kernelspec or "default". BENCH_OPTIONS holds initializationOptions, and BENCH_SESSION what session/create
+// gets besides, as JSON.
 
 #include "worker.hpp"
 
@@ -116,11 +116,13 @@ class Cellgate {
     }
 
     void create_session(const std::string& id, const std::string& kernel) {
-        std::string chosen = kernel == "default" ? "" : R"(,"kernel":{"name":")" + kernel + "\"}";
-        if (const char* server = std::getenv("BENCH_SERVER"); server != nullptr && chosen.empty()) {
-            chosen = R"(,"kernel":{"server":{"url":")" + std::string(server) + "\"}}";
+        const char* more = std::getenv("BENCH_SESSION");
+        nlohmann::json params = more == nullptr ? nlohmann::json::object() : nlohmann::json::parse(more);
+        params["sessionId"] = id;
+        if (kernel != "default") {
+            params["kernel"]["name"] = kernel;
         }
-        request("session/create", R"({"sessionId":")" + id + '"' + chosen + "}");
+        request("session/create", params.dump());
     }
 
     void send_execute(const std::string& session, const std::string& code) {
@@ -363,10 +365,8 @@ int main(int argc, char** argv) {
             cellgate.create_session(id, arguments[3]);
             cellgate.execute(id, "1+1");
         });
-    } else if (is("ready", 1)) {
-        serve_sessions(cellgate, [&](const std::string& id) {
-            cellgate.request("session/create", R"({"sessionId":")" + id + R"(","sandbox":)" + arguments[3] + "}");
-        });
+    } else if (is("ready", 0)) {
+        serve_sessions(cellgate, [&](const std::string& id) { cellgate.create_session(id, "default"); });
     } else if (is("execute", 2)) {
         cellgate.create_session("s", arguments[3]);
         serve([&] {

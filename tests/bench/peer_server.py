@@ -5,7 +5,7 @@ peer_server.py [--nodelay] CASE, with one of the cases
     execute CODE       a sample is one round trip, with store_history
     idle               a sample is the server's memory without a kernel, in bytes
     gateway CODE       a sample is one round trip, by the client with which Jupyter Server uses kernels of a gateway
-    beside COMMAND…    the command is the worker, with the server's address in BENCH_SERVER
+    beside COMMAND…    the command is the worker, with a session of it in BENCH_SESSION
 
 --nodelay sets TCP_NODELAY on the server's WebSockets, which as shipped it leaves off."""
 
@@ -212,7 +212,8 @@ def gateway(server, code):
 
 
 def beside(server, *command):
-    subprocess.run(command, env={**os.environ, "BENCH_SERVER": f"http://127.0.0.1:{server.port}"}, check=True)
+    session = {"kernel": {"server": {"url": f"http://127.0.0.1:{server.port}"}}}
+    subprocess.run(command, env={**os.environ, "BENCH_SESSION": json.dumps(session)}, check=True)
 
 
 def main():

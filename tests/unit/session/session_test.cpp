@@ -136,8 +136,8 @@ struct Fixture {
     Task<void> restart() {
         std::string outcome = "restarted";
         try {
-            sandbox::Additions none;
-            co_await session->restart(nullptr, std::move(none));
+            SandboxChange none;
+            co_await session->restart(std::move(none));
         } catch (const Error& error) {
             outcome = kind_of(error.code);
         }

@@ -147,8 +147,8 @@ Task<void> restart_uses_it(Fixture* fixture) {
     co_await fixture->pass(1s);
     co_await fixture->until_there(true);
     const int spare = fixture->spares.processes()->supervisor;
-    sandbox::Additions none;
-    co_await fixture->session->restart(nullptr, std::move(none));
+    SandboxChange none;
+    co_await fixture->session->restart(std::move(none));
     CHECK(fixture->session->kernel_processes()->supervisor == spare);
     CHECK_FALSE(fixture->spares.processes());
     fixture->spares.enable(false);

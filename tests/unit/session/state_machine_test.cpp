@@ -380,8 +380,8 @@ Task<void> long_queue(Fixture* fixture) {
     CHECK_THROWS_WITH_AS(fixture->execute("more", "print x"), doctest::Contains("10000 executions wait"), Error);
     const std::size_t told = fixture->recorder.changes.size();
     CHECK(told == 10'002);
-    sandbox::Additions none;
-    co_await fixture->session->restart(nullptr, std::move(none));
+    SandboxChange none;
+    co_await fixture->session->restart(std::move(none));
     CHECK(fixture->recorder.changes.size() == told + 10'001);
     CHECK(first->result.status == ExecutionStatus::killed);
 }

@@ -6,7 +6,6 @@ table is the ratio of two medians of the same group.
 """
 
 import argparse
-import base64
 import contextlib
 import datetime
 import hashlib
@@ -25,6 +24,8 @@ import time
 from importlib.util import find_spec
 from pathlib import Path
 
+from bench_cells import (CALLER, FLOOD_PIECE, HTTP_CELL, MESSAGE, PICTURE, PRINT, REQUEST_CELL, SERVER, SHOW, TOOL_CELL,
+                         printed)
 from bench_lines import GROUPS, LINES, PEERS
 
 HERE = Path(__file__).resolve().parent
@@ -41,77 +42,14 @@ EDITOR = HERE.parent.parent / "build/e2e/vscode/1.139/installed"
 VSIX = HERE.parent.parent / "build/cellgate-linux-x64.vsix"
 NO_EDITOR = "VS Code is not installed: ./dev e2e-vscode VSCODE=1.139 does it"
 LAUNCHER = [PYTHON, "-m", "ipykernel_launcher", "-f"]
-MESSAGE = "a message of a usual length for a tool's argument, " * 4
 # All sides start the same Python; a shim in front of it would be asked for each session.
 PATH = os.pathsep.join(dict.fromkeys([*(os.path.dirname(node) for node in [shutil.which("node")] if node),
                                       "/usr/local/bin", "/usr/bin", "/bin"]))
 BUSY = 0.5  # processes that run besides us, for each core
 TIMEOUT = 300
 
-# Where the ends of a tool call run, in all cases: who calls at the first, the server at the second; cellgate is free.
-# Left to the system, a direct call takes 17 µs when both ends happen to share a processor, and 100 µs when one has to
-# wake the other up on a second one of a virtual machine: which of them is measured would be chance.
-CALLER, SERVER = (str(sorted(os.sched_getaffinity(0))[end]) for end in (0, -1))
-
 # What a session of the case gets besides.
 SESSIONS = {"unsandboxed": {"sandbox": False}, "gvisor": {"sandbox": {"launcher": "gvisor"}}}
-
-FLOOD_PIECE = 65536
-PICTURE = base64.b64encode(bytes(range(256)) * 20480).decode()
-
-PRINT = """
-import sys
-for i in range({pieces}):
-    sys.stdout.write(chr(97 + i % 26) * {size})
-    {after}
-"""
-SHOW = """
-import base64
-from IPython.display import display
-display({"image/png": base64.b64encode(bytes(range(256)) * 20480).decode()}, raw=True)
-"""
-TAKE = f"""
-import os, time
-os.sched_setaffinity(0, {{{CALLER}}})
-def take(count):
-    samples = []
-    for _ in range(count):
-        begun = time.perf_counter()
-        call()
-        samples.append(time.perf_counter() - begun)
-    print(*samples, sep="\\n")
-"""
-TOOL_CELL = f"""
-from mcptools.everything import echo
-def call():
-    echo.run(message={MESSAGE!r})
-{TAKE}
-"""
-HTTP_CELL = f"""
-import os, requests
-url = os.environ["BENCH_URL"] + "/echo"
-def call():
-    requests.post(url, json={{"message": {MESSAGE!r}}}).json()
-{TAKE}
-"""
-REQUEST_CELL = f"""
-import http.client, os, ssl
-connection = http.client.HTTPSConnection("127.0.0.1", {{proxy}},
-                                         context=ssl.create_default_context(cafile=os.environ["SSL_CERT_FILE"]))
-connection.set_tunnel("localhost", {{port}})
-def call():
-    connection.request("POST", "/echo", {MESSAGE!r})
-    assert connection.getresponse().read()
-{TAKE}
-"""
-
-
-def printed(pieces):
-    digest = hashlib.sha256()
-    for i in range(pieces):
-        digest.update(bytes([97 + i % 26]) * FLOOD_PIECE)
-    return digest.hexdigest()
-
 
 # Where the loop's turns are watched: all work, but not what is so short that loading the watch would count.
 WATCHED = ["cold stock", "cold", "execute", "fake", "flood", "picture", "tool", "unread"]
@@ -178,6 +116,15 @@ class BenchWorkspace:
         return names
 
     @staticmethod
+    def launcher_commands(client, tool):
+        commands = {}
+        for case, needs in (("bwrap", []), ("gvisor", ["runsc"])):
+            commands["launchers", case] = [*client, "cold", "default"], needs
+            commands["execute launchers", case] = [*client, "execute", "default", "1"], needs
+            commands["tool launchers", case] = [*client, "cell", tool], [EVERYTHING, *needs]
+        return commands
+
+    @staticmethod
     def remote_commands(client, server, tool):
         execute, need = [*client, "execute", "default", "1"], "jupyter_server"
         return {
@@ -200,7 +147,7 @@ class BenchWorkspace:
         request, tool = self.cell("request.py", REQUEST_CELL), self.cell("tool.py", TOOL_CELL)
         rule = json.dumps({"effect": "allow", "kind": "request", "host": "localhost:{port}"})
         picture = [self.picture, self.picture_hash]
-        return self.remote_commands(client, server, tool) | {
+        return self.remote_commands(client, server, tool) | self.launcher_commands(client, tool) | {
             ("cold stock", "floor"): ([*floor, "cold", *LAUNCHER], None),
             ("cold stock", "stock"): ([*client, "cold", "stock"], None),
             ("cold", "shipped"): ([*client, "cold", "default"], None),
@@ -211,12 +158,6 @@ class BenchWorkspace:
             ("cold deno", "jupyter"): ([*jupyter, "cold", "deno"], "jupyter_client"),
             ("ready", "sandboxed"): ([*client, "ready"], None),
             ("ready", "unsandboxed"): ([*client, "ready"], None),
-            ("launchers", "bwrap"): ([*client, "cold", "default"], None),
-            ("launchers", "gvisor"): ([*client, "cold", "default"], ["runsc"]),
-            ("execute launchers", "bwrap"): ([*client, "execute", "default", "1"], None),
-            ("execute launchers", "gvisor"): ([*client, "execute", "default", "1"], ["runsc"]),
-            ("tool launchers", "bwrap"): ([*client, "cell", self.cell("tool.py", TOOL_CELL)], [EVERYTHING]),
-            ("tool launchers", "gvisor"): ([*client, "cell", self.cell("tool.py", TOOL_CELL)], [EVERYTHING, "runsc"]),
             ("execute", "floor"): ([*floor, "execute", "1", *LAUNCHER], None),
             ("execute", "stock"): ([*client, "execute", "stock", "1"], None),
             ("execute", "shipped"): ([*client, "execute", "default", "1"], None),

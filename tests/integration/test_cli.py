@@ -355,7 +355,8 @@ class OtherCommands(CliTest):
                 self.assertTrue(ended.stderr.strip())
         self.assertIn("no subcommand nonsense", self.cli("nonsense", rooted=False).stderr)
         self.assertIn("greater than 0, found 0", self.cli("run", "--timeout", "0", "notes.txt").stderr)
-        alone = subprocess.run([CELLGATE], capture_output=True, text=True, timeout=TIMEOUT, check=False)
+        alone = subprocess.run([CELLGATE], capture_output=True, text=True, timeout=TIMEOUT, check=False,
+                               env=self.workspace.environment())
         self.assertEqual((alone.returncode, alone.stderr), (2, self.cli("help", rooted=False).stdout))
 
     def test_the_demo_holds_and_ends_with_commands_that_can_be_copied(self):

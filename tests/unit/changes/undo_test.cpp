@@ -271,6 +271,7 @@ TEST_CASE("an undo that was killed leaves each file before or after, and is comp
     std::string current = snapshots.take().id;
     TreeText current_files = scan_tree(fixture.workspace);
     std::mt19937 random(7);
+    int interrupted = 0; // where the machine was busy, some were done before they were killed
     for (int round = 0; round < 50; ++round) {
         RenameCounter renames(fixture.at("modified"));
         const pid_t child = ::fork();
@@ -285,11 +286,12 @@ TEST_CASE("an undo that was killed leaves each file before or after, and is comp
             const bool temporary = each.first.find(".cellgate-undo-") != std::string::npos;
             CHECK((temporary || each.first.ends_with('/') || has(current_files, each) || has(target_files, each)));
         }
-        CHECK(snapshots.recover());
+        interrupted += snapshots.recover() ? 1 : 0;
         CHECK(scan_tree(fixture.workspace) == target_files);
         std::swap(target, current);
         std::swap(target_files, current_files);
     }
+    CHECK(interrupted > 0);
 }
 
 TEST_CASE("what was changed after an interruption is left as it is") {

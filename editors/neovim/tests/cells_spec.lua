@@ -61,7 +61,7 @@ it("cells: an image is the sandbox of Python alone, and its Python is the kernel
   local before = config.values
   local function params(language, chosen)
     config.values = vim.tbl_extend("force", before, { kernels = { python = chosen }, sandbox_image = "analysis" })
-    local _, given = workspace.session(language)
+    local _, given = workspace.session("/tmp", language)
     return { given.kernel or "none", given.sandbox or "none" }
   end
   local alone, with_kernel = params("python"), params("python", "/usr/bin/python3")

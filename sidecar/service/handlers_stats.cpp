@@ -45,7 +45,7 @@ void add_usage(const KernelUsages& kernels, const std::optional<session::KernelP
         figures.processes = usage.processes;
         figures.processor_seconds = usage.processor_seconds;
         figures.memory_bytes = usage.memory_bytes;
-        result.spare_kernel = std::move(figures);
+        result.spare_kernel = figures;
     }
 }
 

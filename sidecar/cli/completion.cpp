@@ -100,7 +100,7 @@ std::vector<Candidate> values_of(const CLI::Option& option) {
 
 // Where the command line is at the word that is completed.
 struct CursorContext {
-    const CLI::App* command;
+    const CLI::App* command = nullptr;
     std::size_t positionals = 0;
     const CLI::Option* option = nullptr; // its value is to come
     bool behind_dashes = false;          // a command, that is

@@ -77,7 +77,7 @@ test("what the chat is offered is what cellgate offers agents", async (t) => {
 
 /** As `cellgate mcp` lists them. */
 async function toolsOfCellgate(workspace) {
-    const child = spawn(cellgateProgram(), ["mcp", "--root", workspace.path], {
+    const child = spawn(cellgateProgram(), ["mcp", "--as", "all", "--root", workspace.path], {
         env: workspace.environment,
         stdio: ["pipe", "pipe", "ignore"],
     });

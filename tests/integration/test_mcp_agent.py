@@ -8,7 +8,7 @@ import subprocess
 import unittest
 
 import mcp_wire
-from cellgate_client import CELLGATE
+from cellgate_client import CELLGATE, REPOSITORY
 from executions import RpcError
 from mcp_testing import McpTest, details_of, text_of
 from processes import wait_until
@@ -265,6 +265,11 @@ class Running(McpTest):
         self.assertEqual(set(few), {"execute", "read_output", "search_tools", "describe_tool", "generate_wrappers",
                                     "install_package", "reset"})
         self.assertLess(len(json.dumps(few)), len(json.dumps(everything)) * 0.6)
+        # VS Code's chat is offered what its extension's manifest says.
+        manifest = json.loads((REPOSITORY / "editors/vscode/package.json").read_text())["contributes"]
+        for chat in manifest["languageModelTools"]:
+            tool = everything[chat["name"].removeprefix("cellgate_")]
+            self.assertEqual((chat["modelDescription"], chat["inputSchema"]), (tool["description"], tool["inputSchema"]))
         # ipybox's tools, with its parameters (ipybox/mcp/server.py).
         agent, ipybox = tools("--as", "ipybox")
         parameters = {name: sorted(tool["inputSchema"]["properties"]) for name, tool in ipybox.items()}

@@ -1,18 +1,10 @@
-// These scenarios try the editor's own agent: what its chat is offered, and that the user sees what it does.
+// These scenarios try the editor's own agent, and that the user sees what it does.
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
-import path from "node:path";
-import { createInterface } from "node:readline";
-import { test } from "node:test";
 import { withExtension } from "./driver/extensions.mjs";
-import { cellgateProgram, TestWorkspace } from "./driver/workspace.mjs";
 import { scenario } from "./driver/scenario.mjs";
 import { VERSION } from "./driver/installation.mjs";
 import { until } from "./driver/wait.mjs";
-
-const EXTENSION = path.resolve(import.meta.dirname, "../../../editors/vscode");
 
 async function ask({ workspace, editor }, tool, input) {
     await rm(workspace.file("answer.json"), { force: true });
@@ -63,41 +55,6 @@ scenario("the chat runs code as an agent, and a user sees it", {
     await workspace.write("end", "");
     assert.ok("text" in (await answer(scene)));
 });
-
-test("what the chat is offered is what cellgate offers agents", async (t) => {
-    const workspace = await TestWorkspace.make({});
-    t.after(() => workspace.remove());
-    const { languageModelTools } = JSON.parse(readFileSync(path.join(EXTENSION, "package.json"))).contributes;
-    const tools = await toolsOfCellgate(workspace);
-    for (const { name, modelDescription, inputSchema } of languageModelTools) {
-        const tool = tools.find((each) => `cellgate_${each.name}` === name);
-        assert.deepEqual({ modelDescription, inputSchema }, { modelDescription: tool.description, inputSchema: tool.inputSchema });
-    }
-});
-
-/** As `cellgate mcp` lists them. */
-async function toolsOfCellgate(workspace) {
-    const child = spawn(cellgateProgram(), ["mcp", "--as", "all", "--root", workspace.path], {
-        env: workspace.environment,
-        stdio: ["pipe", "pipe", "ignore"],
-    });
-    const say = (message) => child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
-    const clientInfo = { name: "test", version: "1" };
-    say({ id: 1, method: "initialize", params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo } });
-    say({ method: "notifications/initialized" });
-    say({ id: 2, method: "tools/list", params: {} });
-    try {
-        for await (const line of createInterface({ input: child.stdout })) {
-            const message = JSON.parse(line);
-            if (message.id === 2) {
-                return message.result.tools;
-            }
-        }
-        throw new Error("cellgate mcp ended without an answer");
-    } finally {
-        child.stdin.end();
-    }
-}
 
 // Version 1.100 keeps this to itself.
 if (VERSION !== "1.100") {

@@ -307,9 +307,9 @@ class Ways(ReviewTest):
 
     def test_a_number_that_is_counted(self):
         agent = self.listener()
-        heard = self.after(agent, "get_ipython().execution_count = 4711\nprint('set')")
+        heard = self.after(agent, "get_ipython().execution_count = 1234567\nprint('set')")
         heard += json.dumps(agent.request("session/list")) + self.after(agent, "print('more')")
-        self.assertEqual("4712" in heard or "4711" in heard, not self.reviewed)
+        self.assertEqual("1234567" in heard or "1234568" in heard, not self.reviewed)
 
     def test_a_thread_that_goes_on(self):
         agent = self.listener()

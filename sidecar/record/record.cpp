@@ -41,6 +41,7 @@ NewEntry own_entry(WallTime time, std::string_view type, const Data& data) {
 // Entries that are written in one transaction, and what became of them.
 struct Batch {
     std::int64_t first = 0;         // ticket
+    bool is_due = false;            // it is written without waiting for more
     bool has_gap = false;           // its first entry says what was dropped, and has no ticket
     std::int64_t unlogged = 0;      // entries that are in no file
     std::int64_t last_to_wait = -1; // ticket: up to it entries are not durable enough before the batch is written
@@ -154,13 +155,16 @@ struct Record::Impl {
         if (const std::shared_ptr<CancelState> sleeping = std::exchange(waiting, nullptr)) {
             sleeping->cancel();
         }
+        if (next) {
+            next->is_due = true;
+        }
         if (!std::exchange(running, true)) {
             scope.spawn(write_batches());
         }
     }
 
     Task<void> write_batches() {
-        while (next) {
+        while (next && next->is_due) {
             current = std::exchange(next, nullptr);
             current->log = log.take();
             std::function<void()> work = [this, batch = current] { write(*batch); };
@@ -173,6 +177,9 @@ struct Record::Impl {
             }
         }
         running = false;
+        if (next) {
+            waiting = scope.spawn(start_soon());
+        }
     }
 
     // In the job. A file that could not be moved into the database is left for the next writer.

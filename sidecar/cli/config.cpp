@@ -27,7 +27,7 @@ struct ConfigFile {
 
 std::vector<ConfigFile> config_files(const CLI::App& app) {
     const std::string directory = store::find_directories(process_environment()).config;
-    return {{app.get_config_ptr()->as<std::string>(), "options of the command line"},
+    return {{config_file_of(app), "options of the command line"},
             {directory + "/policy", "rules that are kept, by workspace"},
             {directory + "/profiles.json", "profiles of sessions"},
             {directory + "/agents.json", "limits of agents"},
@@ -35,7 +35,7 @@ std::vector<ConfigFile> config_files(const CLI::App& app) {
 }
 
 // The variables that change what cellgate does. A secret's value is not among them.
-std::vector<ConfiguredOption> set_variables() {
+std::vector<ConfiguredOption> variables_in_force() {
     constexpr std::array names = {"CELLGATE_TOUCH_KEY", "SSL_CERT_FILE",   "XDG_CONFIG_HOME",
                                   "XDG_DATA_HOME",      "XDG_RUNTIME_DIR", "XDG_STATE_HOME"};
     std::vector<ConfiguredOption> found;
@@ -49,9 +49,9 @@ std::vector<ConfiguredOption> set_variables() {
     return found;
 }
 
-std::vector<ConfiguredOption> all_set(const CLI::App& app) {
+std::vector<ConfiguredOption> values_in_force(const CLI::App& app) {
     std::vector<ConfiguredOption> all = configured_options(app);
-    const std::vector<ConfiguredOption> variables = set_variables();
+    const std::vector<ConfiguredOption> variables = variables_in_force();
     all.insert(all.end(), variables.begin(), variables.end());
     return all;
 }
@@ -63,7 +63,7 @@ bool exists(const ConfigFile& file) {
 
 void print_json(const CLI::App& app) {
     Json answer{{"values", Json::array()}, {"files", Json::array()}};
-    for (const ConfiguredOption& each : all_set(app)) {
+    for (const ConfiguredOption& each : values_in_force(app)) {
         answer["values"].push_back({{"name", each.name}, {"values", each.values}, {"from", each.from}});
     }
     for (const ConfigFile& each : config_files(app)) {
@@ -74,7 +74,7 @@ void print_json(const CLI::App& app) {
 
 void print_tables(const CLI::App& app) {
     std::vector<std::vector<std::string>> values{{"NAME", "VALUE", "FROM"}};
-    for (const ConfiguredOption& each : all_set(app)) {
+    for (const ConfiguredOption& each : values_in_force(app)) {
         values.push_back({each.name, fmt::format("{}", fmt::join(each.values, ", ")), each.from});
     }
     std::vector<std::vector<std::string>> files{{"FILE", "IS THERE", "SETS"}};

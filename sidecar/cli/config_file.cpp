@@ -122,14 +122,17 @@ void use_config_file(CLI::App& app) {
     app.set_config("--config-file", file, "Options in TOML, as `cellgate config` shows them")->type_name("FILE");
 }
 
+std::string config_file_of(const CLI::App& app) {
+    return app.get_config_ptr()->as<std::string>();
+}
+
 Error config_file_error(const CLI::App& app, const CLI::ConfigError& error) {
-    return Error(ErrorCode::config_invalid,
-                 fmt::format("{}: {}", app.get_config_ptr()->as<std::string>(), error.what()),
+    return Error(ErrorCode::config_invalid, fmt::format("{}: {}", config_file_of(app), error.what()),
                  "[run] holds options of `cellgate run`, without their dashes; `cellgate help run` lists them.");
 }
 
 std::vector<ConfiguredOption> configured_options(const CLI::App& app) {
-    const auto file = app.get_config_ptr()->as<std::string>();
+    const auto file = config_file_of(app);
     std::ifstream input(file);
     std::vector<ConfiguredOption> options;
     for (const Entry& entry : read_entries(input)) {

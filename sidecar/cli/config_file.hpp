@@ -21,6 +21,8 @@ namespace cellgate::cli {
 // $XDG_CONFIG_HOME/cellgate/config.toml, or what --config-file names.
 void use_config_file(CLI::App& app);
 
+// The path of the file, whether or not it is there.
+std::string config_file_of(const CLI::App& app);
 // What is wrong with the file, and where it is.
 Error config_file_error(const CLI::App& app, const CLI::ConfigError& error);
 

@@ -3,6 +3,7 @@
 #include "base/error.hpp"
 #include "base/json_codec.hpp"
 #include "base/names.hpp"
+#include "connection_fields.hpp"
 
 #include <fmt/format.h>
 
@@ -17,38 +18,22 @@ namespace {
 
 constexpr std::size_t max_socket_path_bytes = 107;
 
-struct ConnectionFile {
-    std::string transport = "ipc";
-    std::string ip;
-    int shell_port = static_cast<int>(Channel::shell);
-    int iopub_port = static_cast<int>(Channel::iopub);
-    int stdin_port = static_cast<int>(Channel::stdin_);
-    int control_port = static_cast<int>(Channel::control);
-    int hb_port = static_cast<int>(Channel::heartbeat);
-    std::string signature_scheme = "hmac-sha256";
-    std::string key;
-
-    void listen_on_tcp(int first_port) {
-        transport = "tcp";
-        ip = "127.0.0.1";
-        for (int* port : {&shell_port, &iopub_port, &stdin_port, &control_port, &hb_port}) {
-            *port += first_port - static_cast<int>(Channel::shell);
-        }
+// The ports of a connection over ipc are the numbers of the channels. `first_port`: of TCP, for the first of them.
+ConnectionFields fields_for(const std::string& socket_prefix, std::optional<int> first_port) {
+    const int offset = first_port.value_or(static_cast<int>(Channel::shell)) - static_cast<int>(Channel::shell);
+    const auto port = [offset](Channel channel) { return offset + static_cast<int>(channel); };
+    ConnectionFields fields;
+    if (!first_port) {
+        fields.transport = "ipc";
+        fields.ip = socket_prefix;
     }
-
-    template <class Self, class Visit>
-    static void fields(Self& self, Visit& visit) {
-        visit("transport", self.transport);
-        visit("ip", self.ip);
-        visit("shell_port", self.shell_port);
-        visit("iopub_port", self.iopub_port);
-        visit("stdin_port", self.stdin_port);
-        visit("control_port", self.control_port);
-        visit("hb_port", self.hb_port);
-        visit("signature_scheme", self.signature_scheme);
-        visit("key", self.key);
-    }
-};
+    fields.shell_port = port(Channel::shell);
+    fields.iopub_port = port(Channel::iopub);
+    fields.stdin_port = port(Channel::stdin_);
+    fields.control_port = port(Channel::control);
+    fields.hb_port = port(Channel::heartbeat);
+    return fields;
+}
 
 std::string path_of(const std::string& prefix, Channel channel) {
     return fmt::format("{}-{}", prefix, static_cast<int>(channel));
@@ -120,13 +105,9 @@ ConnectionInfo create_connection(const std::string& directory, std::optional<int
                     "Set XDG_RUNTIME_DIR to a directory with a shorter path.");
     }
     connection.key = random_id() + random_id();
-    ConnectionFile file;
-    file.ip = connection.socket_prefix;
-    if (first_port) {
-        file.listen_on_tcp(*first_port);
-    }
-    file.key = connection.key;
-    write_new_file(connection.file, to_json(file));
+    ConnectionFields fields = fields_for(connection.socket_prefix, first_port);
+    fields.key = connection.key;
+    write_new_file(connection.file, to_json(fields));
     return connection;
 }
 

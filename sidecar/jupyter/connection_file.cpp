@@ -5,6 +5,7 @@
 #include "base/host.hpp"
 #include "base/json_codec.hpp"
 #include "base/regular_file.hpp"
+#include "connection_fields.hpp"
 
 #include <fmt/format.h>
 
@@ -22,33 +23,6 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t max_connection_bytes = std::size_t{64} << 10;
 constexpr JsonLimits file_limits{16, max_connection_bytes};
-
-struct GivenConnection {
-    std::string transport = "tcp";
-    std::string ip = "127.0.0.1";
-    std::int64_t shell_port = 0;
-    std::int64_t iopub_port = 0;
-    std::int64_t stdin_port = 0;
-    std::int64_t control_port = 0;
-    std::int64_t hb_port = 0;
-    std::string signature_scheme = "hmac-sha256";
-    std::string key;
-    std::optional<std::string> kernel_name;
-
-    template <class Self, class Visit>
-    static void fields(Self& self, Visit& visit) {
-        visit("transport", self.transport);
-        visit("ip", self.ip);
-        visit("shell_port", self.shell_port);
-        visit("iopub_port", self.iopub_port);
-        visit("stdin_port", self.stdin_port);
-        visit("control_port", self.control_port);
-        visit("hb_port", self.hb_port);
-        visit("signature_scheme", self.signature_scheme);
-        visit("key", self.key);
-        visit("kernel_name", self.kernel_name);
-    }
-};
 
 std::string variable(const Environment& environment, const std::string& name) {
     const auto found = environment.find(name);
@@ -89,7 +63,7 @@ std::optional<std::string> newest_match(const fs::path& directory, const std::st
                                                          escape_unprintable(path), what));
 }
 
-std::string endpoint_of(const std::string& path, const GivenConnection& given, std::int64_t port) {
+std::string endpoint_of(const std::string& path, const ConnectionFields& given, std::int64_t port) {
     if (given.transport == "ipc") {
         const fs::path prefix = fs::path(path).parent_path() / given.ip; // an absolute one is taken as it is
         return fmt::format("ipc://{}-{}", prefix.string(), port);
@@ -136,9 +110,9 @@ ExistingKernel read_connection_file(const std::string& path) {
     if (const std::optional<JsonProblem> problem = check_json(file.bytes, file_limits)) {
         refuse(path, fmt::format("expected JSON, found {}", problem->what));
     }
-    GivenConnection given;
+    ConnectionFields given;
     try {
-        given = from_json<GivenConnection>(file.bytes, "connection file");
+        given = from_json<ConnectionFields>(file.bytes, "connection file");
     } catch (const Error& error) {
         refuse(path, error.message);
     }

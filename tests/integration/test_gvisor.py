@@ -7,11 +7,10 @@ import subprocess
 import unittest
 
 import own_network
+import sandboxed_session
 from cellgate_client import CELLGATE, WorkspaceSidecarTest, WorkspaceTest
 from language_testing import DENO
-from network_testing import FETCH, NetworkTest
 from processes import command_of, descendants, living, wait_until
-from tools_testing import ToolsTest
 from workspaces import SYSTEM_PATH
 
 TO_HAVE = "gVisor is not installed (apt install runsc)"
@@ -19,49 +18,19 @@ WITHOUT = shutil.which("runsc") is None
 
 
 @unittest.skipIf(WITHOUT, TO_HAVE)
-class InGvisor(ToolsTest):
-    options = None
-    generated = ("host",)
-
-    @classmethod
-    def prepare(cls):
-        (cls.workspace.home / ".ssh").mkdir()
-        (cls.workspace.home / ".ssh/id_ed25519").write_text("PRIVATE KEY")
-        cls.workspace.write(".env", "TOKEN=hidden")
-        cls.workspace.write("inside.txt", "inside")
-        subprocess.run(["git", "init", "--quiet", cls.workspace.path], check=True)
-
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.info = cls.cellgate.session("gvisor", sandbox={"launcher": "gvisor"})
-
-    def run_code(self, code):
-        execution = self.cellgate.run(code, sessionId="gvisor")
-        self.assertEqual(execution.result()["status"], "ok", execution.outputs())
-        return execution.text()
-
-    def error_of(self, code):
-        return self.cellgate.run(code, sessionId="gvisor").result()["error"]["ename"]
+class InGvisor(sandboxed_session.SandboxedSession):
+    sandbox = {"launcher": "gvisor"}
 
     def test_it_says_what_it_is(self):
-        info = next(s for s in self.cellgate.request("session/list")["sessions"] if s["sessionId"] == "gvisor")
+        info = next(s for s in self.cellgate.request("session/list")["sessions"] if s["sessionId"] == "sandboxed")
         self.assertEqual(info["sandbox"], "gvisor")
-        layers = set(self.cellgate.run("1", sessionId="gvisor").result()["layers"])
+        layers = set(self.cellgate.run("1", sessionId="sandboxed").result()["layers"])
         self.assertLessEqual({"gvisor", "bwrap", "network-namespace", "protected-files", "protected-names",
                               "network-proxy", "private-home"}, layers)
         self.assertFalse({"seccomp", "landlock"} & layers)
 
     def test_the_kernel_of_the_machine_is_another_one(self):
         self.assertNotEqual(self.run_code("import os; print(os.uname().release)").strip(), os.uname().release)
-
-    def test_state_stays_and_files_are_seen_on_both_sides(self):
-        self.run_code("kept = 20")
-        self.assertEqual(self.run_code("kept += 1; print(kept * 2)"), "42\n")
-        self.run_code("open('made.txt', 'w').write('by the cell')")
-        self.assertEqual((self.workspace.path / "made.txt").read_text(), "by the cell")
-        (self.workspace.path / "made.txt").write_text("changed outside")  # gVisor must not answer from what it knew
-        self.assertEqual(self.run_code("print(open('made.txt').read())"), "changed outside\n")
 
     def test_programs_and_threads_work(self):
         self.assertEqual(self.run_code("""
@@ -73,31 +42,6 @@ for thread in threads: thread.join()
 lock = multiprocessing.Lock()
 print(results == [499500] * 4, subprocess.check_output([sys.executable, "-c", "print(6 * 7)"], text=True).strip())
 """), "True 42\n")
-
-    def test_output_comes_while_the_cell_runs_and_an_interrupt_ends_it(self):
-        execution = self.cellgate.execute("print('go', flush=True)\nwhile True: pass",
-                                          sessionId="gvisor").wait_for_text("go")
-        self.cellgate.request("session/interrupt", {"sessionId": "gvisor"})
-        result = execution.result()
-        self.assertEqual((result["status"], result["error"]["ename"]), ("error", "KeyboardInterrupt"))
-
-    def test_secrets_and_what_programs_outside_obey_are_out_of_reach(self):
-        self.assertEqual(self.error_of("open('.env').read()"), "PermissionError")
-        self.assertEqual(self.error_of("open('.git/hooks/pre-commit', 'w')"), "OSError")
-        self.assertEqual(self.error_of("import os; os.mkdir('.vscode')"), "OSError")  # there is none yet
-        self.assertEqual(self.error_of(f"open({str(self.workspace.home / '.ssh/id_ed25519')!r})"), "FileNotFoundError")
-        self.assertEqual((self.workspace.path / ".env").read_text(), "TOKEN=hidden")
-        self.assertFalse((self.workspace.path / ".vscode").exists())
-
-    def test_a_tool_is_called_after_a_yes_to_its_line(self):
-        execution = self.cellgate.execute("from mcptools.host import read_file\n"
-                                          "print(read_file.run(path='inside.txt'))", sessionId="gvisor")
-        approval = self.cellgate.approval()
-        self.assertEqual((approval["origin"]["line"], approval["origin"]["text"]),
-                         (1, "print(read_file.run(path='inside.txt'))"))
-        self.cellgate.allow(approval)
-        self.assertEqual(execution.result()["status"], "ok", execution.outputs())
-        self.assertIn("inside", execution.text())
 
 
 @unittest.skipIf(WITHOUT, TO_HAVE)
@@ -113,18 +57,8 @@ class OtherLanguages(WorkspaceTest):
 
 
 @unittest.skipIf(WITHOUT, TO_HAVE)
-class NetworkOfGvisor(NetworkTest):
-    def test_a_host_is_asked_about_and_reached_by_the_proxy_alone(self):
-        self.cellgate.session("gvisor", sandbox={"launcher": "gvisor"})
-        execution = self.cellgate.execute(FETCH + f"fetch({self.url!r})", sessionId="gvisor")
-        approval = self.cellgate.approval()
-        self.assertEqual((approval["action"]["kind"], approval["action"]["host"]), ("network", "allowed.example"))
-        self.cellgate.allow(approval)
-        execution.result()
-        self.assertIn("hello from allowed.example", execution.text())
-        code = f"import socket\nsocket.create_connection(('127.0.0.1', {self.plain.port}), 5)"
-        self.assertEqual(self.cellgate.run(code, sessionId="gvisor").result()["error"]["ename"],
-                         "ConnectionRefusedError")
+class NetworkOfGvisor(sandboxed_session.SandboxedNetwork):
+    sandbox = {"launcher": "gvisor"}
 
 
 @unittest.skipIf(WITHOUT, TO_HAVE)

@@ -7,12 +7,11 @@ import subprocess
 import unittest
 
 import own_network
+import sandboxed_session
 from cellgate_client import CELLGATE, WorkspaceSidecarTest, WorkspaceTest
 from executions import RpcError
 from image_testing import TO_HAVE, WITHOUT, Podman, make_root
-from network_testing import FETCH, NetworkTest
 from processes import descendants, living, wait_until
-from tools_testing import ToolsTest
 
 CONFIG_INVALID, KERNEL_NOT_FOUND, UNSUPPORTED = 1021, 1008, 1025
 CONTAINERFILE = """FROM localhost/base
@@ -53,33 +52,19 @@ def cellgate(*words, environment=None, **options):
     }, **options)
 
 
-class InAnImage(ToolsTest):
-    """One session for many tests. Another launcher has a class of its own."""
-
-    options = None
-    generated = ("host",)
+class InAnImage(sandboxed_session.SandboxedSession):
     sandbox = {"image": "work"}
 
     @classmethod
     def prepare(cls):
+        super().prepare()
         cls.environment = podman.environment
-        cls.workspace.write(".env", "TOKEN=hidden")
-        cls.workspace.write("inside.txt", "inside")
-        cls.workspace.write("../outside.txt", "outside")
-        subprocess.run(["git", "init", "--quiet", cls.workspace.path], check=True)
 
     @classmethod
     def setUpClass(cls):
         if WITHOUT:
             raise unittest.SkipTest(TO_HAVE)
         super().setUpClass()
-        cls.info = cls.cellgate.session("image", sandbox=cls.sandbox)
-
-    def run_code(self, code):
-        return self.run_ok(code, sessionId="image").text()
-
-    def error_of(self, code):
-        return self.cellgate.run(code, sessionId="image").result()["error"]["ename"]
 
     def test_it_says_what_it_is(self):
         identity = podman("image", "inspect", "--format", "{{.Id}}", "work").strip()
@@ -108,49 +93,17 @@ class InAnImage(ToolsTest):
                 self.assertEqual(self.error_of(f"open({path!r}, 'w')"), "OSError")
         self.assertEqual(self.run_code("import os; print(oct(os.stat('/usr/bin/setuid').st_mode & 0o7777))"), "0o755\n")
 
-    def test_state_stays_and_files_of_the_workspace_are_written(self):
-        self.run_code("kept = 20")
-        self.assertEqual(self.run_code("kept += 1; print(kept * 2)"), "42\n")
-        self.run_code("open('made.txt', 'w').write('by the cell')")
-        self.assertEqual((self.workspace.path / "made.txt").read_text(), "by the cell")
-        self.assertEqual(self.run_code("open('/tmp/a', 'w').write('a'); open('/var/tmp/b', 'w').write('b'); print(1)"),
-                         "1\n")
-
-    def test_output_comes_while_the_cell_runs_and_an_interrupt_ends_it(self):
-        execution = self.cellgate.execute("print('go', flush=True)\nwhile True: pass",
-                                          sessionId="image").wait_for_text("go")
-        self.cellgate.request("session/interrupt", {"sessionId": "image"})
-        result = execution.result()
-        self.assertEqual((result["status"], result["error"]["ename"]), ("error", "KeyboardInterrupt"))
-
-    def test_what_is_protected_and_what_is_outside_stay_so(self):
-        self.assertEqual(self.error_of("open('.env').read()"), "PermissionError")
-        self.assertEqual(self.error_of("open('.git/hooks/pre-commit', 'w')"), "OSError")
-        self.assertEqual(self.error_of("import os; os.mkdir('.vscode')"), "OSError")
-        self.assertTrue((self.workspace.base / "outside.txt").exists())
-        self.assertEqual(self.error_of("open('../outside.txt')"), "FileNotFoundError")
-
-    def test_a_tool_is_called_after_a_yes_to_its_line(self):
-        execution = self.cellgate.execute("from mcptools.host import read_file\n"
-                                          "print(read_file.run(path='inside.txt'))", sessionId="image")
-        approval = self.cellgate.approval()
-        self.assertEqual((approval["origin"]["line"], approval["origin"]["text"]),
-                         (1, "print(read_file.run(path='inside.txt'))"))
-        self.cellgate.allow(approval)
-        self.assertEqual(execution.result()["status"], "ok", execution.outputs())
-        self.assertIn("inside", execution.text())
-
     def test_packages_belong_into_the_image(self):
         error = self.assert_error(UNSUPPORTED, self.cellgate.request, "packages/install",
-                                  {"packages": ["requests"], "sessionId": "image"})
+                                  {"packages": ["requests"], "sessionId": "sandboxed"})
         self.assertIn("cellgate image build", error.data["hint"])
-        notes = self.cellgate.run("import requests", sessionId="image").result()["notes"]
+        notes = self.cellgate.run("import requests", sessionId="sandboxed").result()["notes"]
         self.assertIn("RUN /usr/bin/python3 -m pip install requests", notes[0]["remedy"])
         self.assertNotIn("install", notes[0])
 
     def test_code_is_checked_by_its_python(self):
         def missing(code):
-            found = self.cellgate.request("validate", {"code": code, "sessionId": "image"})["diagnostics"]
+            found = self.cellgate.request("validate", {"code": code, "sessionId": "sandboxed"})["diagnostics"]
             return [each["rule"] for each in found]
 
         self.assertNotIn("import.not_found", missing("import only_here"))
@@ -166,22 +119,13 @@ class InGvisor(InAnImage):
 
 
 @unittest.skipIf(WITHOUT, TO_HAVE)
-class NetworkOfAnImage(NetworkTest):
+class NetworkOfAnImage(sandboxed_session.SandboxedNetwork):
+    sandbox = {"image": "work"}
+
     @classmethod
     def prepare(cls):
         super().prepare()
         cls.environment = podman.environment
-
-    def test_a_connection_is_asked_about_and_goes_by_the_proxy_alone(self):
-        self.cellgate.session("image", sandbox={"image": "work"})
-        execution = self.cellgate.execute(FETCH + f"fetch({self.url!r})", sessionId="image")
-        approval = self.cellgate.approval()
-        self.assertEqual((approval["action"]["kind"], approval["action"]["host"]), ("network", "allowed.example"))
-        self.cellgate.allow(approval)
-        execution.result()
-        self.assertIn("hello from allowed.example", execution.text())
-        code = f"import socket\nsocket.create_connection(('127.0.0.1', {self.plain.port}), 5)"
-        self.assertEqual(self.cellgate.run(code, sessionId="image").result()["error"]["ename"], "ConnectionRefusedError")
 
 
 @unittest.skipIf(WITHOUT, TO_HAVE)

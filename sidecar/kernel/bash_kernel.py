@@ -214,15 +214,14 @@ class Bash:
             poll.register(descriptor, select.POLLIN)
         left = len(self._outputs)
         while left:
-            for descriptor, _ in poll.poll():
+            for descriptor, events in poll.poll():
                 with self._reading:
                     size = self._waiting(descriptor)
                     if size:
                         self._read(descriptor, size)
-                        continue
-                if select.select([descriptor], [], [], 0)[0] and not self._waiting(descriptor):  # its end
-                    poll.unregister(descriptor)
-                    left -= 1
+                    elif events & select.POLLHUP:  # no writer is left: its end
+                        poll.unregister(descriptor)
+                        left -= 1
 
     def _drain(self):
         """Passes on what bash and its programs had written before they reported."""

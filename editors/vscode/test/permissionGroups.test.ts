@@ -12,7 +12,7 @@ const session: Facts["session"] = {
     limits: { memoryBytes: 2 ** 30 },
 };
 const rule = (more: Partial<Rule>): Rule => ({ id: "r", effect: "allow", source: "workspaceStore", ...more });
-const secret = (more: Partial<SecretInfo>): SecretInfo => ({ name: "TOKEN", scope: "workspace", source: "keyring", usedBy: [], ...more });
+const secret = (more: Partial<SecretInfo>): SecretInfo => ({ name: "TOKEN", scope: "workspace", source: "stored", usedBy: [], ...more });
 const server: ToolServerInfo = { name: "notes", source: "user", identity: "0", state: "stopped", sandbox: "none" };
 
 function rowsOf(title: string, more: Partial<Facts>): string[] {
@@ -27,17 +27,17 @@ test("what no rule decides is asked about", () => {
 
 test("rules are where they decide, and those of other sessions and of tool servers' connections nowhere", () => {
     const rules = [
-        rule({ kind: "network", host: "pypi.org" }),
+        rule({ kind: "network", host: "example.org" }),
         rule({ kind: "network", host: "other.org", source: "session", sessionId: "t" }),
         rule({ kind: "network", host: "of-a-server.org", server: "notes" }),
         rule({ kind: "tool", server: "notes", effect: "deny", uses: 2, source: "session", sessionId: "s" }),
     ];
-    assert.deepEqual(rowsOf("Network", { rules }), ["connect to pypi.org: allow, kept for this workspace", "Any other host: you are asked"]);
+    assert.deepEqual(rowsOf("Network", { rules }), ["connect to example.org: allow, kept for this workspace", "Any other host: you are asked"]);
     assert.deepEqual(rowsOf("Tools", { rules }), ["any tool of notes: deny, until that session ends, for 2 more", "Any other call: you are asked"]);
 });
 
 test("without a sandbox, files and hosts are reached unasked, and this is said", () => {
-    const free = { session: { ...session, sandbox: "none", layers: [] } } as const;
+    const free: Partial<Facts> = { session: { ...session, sandbox: "none", layers: [] } };
     assert.match(rowsOf("Sandbox", free)[0] ?? "", /can do all that you can/);
     assert.deepEqual(rowsOf("Network", free), ["Any host: without asking you: there is no sandbox"]);
     assert.deepEqual(rowsOf("Files", free), ["All files that you can reach: without asking you: there is no sandbox"]);

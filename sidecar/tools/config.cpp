@@ -11,6 +11,7 @@
 #include "tools/program_folders.hpp"
 #include "tools/workspace_programs.hpp"
 #include "variables.hpp"
+#include "web_server.hpp"
 
 #include <fmt/format.h>
 
@@ -149,6 +150,11 @@ Form form_of(const ServerSpec& spec) {
         }
         form.sandboxed = spec.config.sandbox->isolated;
         form.settings = spec.config.sandbox->config_file;
+    }
+    if (spec.config.builtin) {
+        form.config = web_server_command(std::move(form.config));
+        form.sandboxed = true;
+        return form;
     }
     if (!spec.config.command) {
         return form;
@@ -319,6 +325,10 @@ void require_usable(const ServerSpec& spec) {
         throw invalid_config(spec.name,
                              "expected no \"inputs\" in what an agent names: no user is asked for its values");
     }
+    if (spec.config.builtin) {
+        require_web_server(spec.name, spec.config);
+        return;
+    }
     if (spec.config.command.has_value() == spec.config.url.has_value()) {
         throw invalid_config(spec.name, spec.config.url ? "expected a command or a url, found both"
                                                         : "expected a command or a url, found neither");
@@ -382,12 +392,16 @@ ServerDescription describe(const ServerSpec& spec, const std::string& workspace,
     }
     if (form.sandboxed) {
         described.sandbox.emplace();
+        described.sandbox->folders = program_folders(described.command.front(), environment, workspace);
         try {
-            described.sandbox->settings = settings_of(form, spec.name, workspace, environment);
+            if (spec.config.builtin) {
+                add_web_server(spec.name, described.command.front(), *described.sandbox);
+            } else {
+                described.sandbox->settings = settings_of(form, spec.name, workspace, environment);
+            }
         } catch (const Error& error) {
             described.problem = error;
         }
-        described.sandbox->folders = program_folders(described.command.front(), environment, workspace);
     }
     described.identity = identity_of(spec, described, workspace);
     return described;

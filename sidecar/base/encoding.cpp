@@ -17,6 +17,11 @@ bool is_utf8(std::string_view bytes) {
     return simdjson::validate_utf8(bytes.data(), bytes.size());
 }
 
+std::size_t printable_ascii_prefix(std::string_view text) {
+    const auto is_other = [](char c) { return c < 0x20 || c > 0x7e; };
+    return static_cast<std::size_t>(std::find_if(text.begin(), text.end(), is_other) - text.begin());
+}
+
 DecodedCodePoint decode_utf8(std::string_view text) {
     const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
     const DecodedCodePoint broken{0, 1, false};

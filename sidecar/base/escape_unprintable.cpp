@@ -53,7 +53,13 @@ template <std::size_t size>
 std::string written_out(const std::array<Range, size>& ranges, std::string_view text, bool keep_lines) {
     std::string out;
     out.reserve(text.size());
-    while (!text.empty()) {
+    while (true) {
+        const std::size_t plain = printable_ascii_prefix(text);
+        out += text.substr(0, plain);
+        text.remove_prefix(plain);
+        if (text.empty()) {
+            return out;
+        }
         const DecodedCodePoint decoded = decode_utf8(text);
         if (!decoded.valid) {
             out += fmt::format("\\x{:02x}", static_cast<unsigned char>(text.front()));
@@ -72,7 +78,6 @@ std::string written_out(const std::array<Range, size>& ranges, std::string_view 
         }
         text.remove_prefix(decoded.length);
     }
-    return out;
 }
 
 } // namespace

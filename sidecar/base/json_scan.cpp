@@ -459,8 +459,16 @@ std::string_view json_type(std::string_view text) {
 }
 
 void append_json_string(std::string& out, std::string_view text) {
+    const auto is_plain = [](char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; };
     out += '"';
-    while (!text.empty()) {
+    while (true) {
+        const auto plain =
+            static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), is_plain) - text.begin());
+        out += text.substr(0, plain);
+        text.remove_prefix(plain);
+        if (text.empty()) {
+            break;
+        }
         const auto c = static_cast<unsigned char>(text.front());
         std::size_t length = 1;
         if (c == '"' || c == '\\') {

@@ -5,6 +5,7 @@
 #include "base/scope_exit.hpp"
 #include "commands.hpp"
 #include "explain_host.hpp"
+#include "images/images.hpp"
 #include "jupyter/kernel_choice.hpp"
 #include "packages/packages.hpp"
 #include "packages/python.hpp"
@@ -16,9 +17,11 @@
 #include "service/sidecar.hpp"
 #include "store/directories.hpp"
 #include "store/locked_temp_dir.hpp"
+#include "until_interrupted.hpp"
 
 #include <fmt/format.h>
 
+#include <csignal>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -31,6 +34,7 @@ struct ExplainArguments {
     std::string subject;
     std::string workspace = ".";
     std::string launcher; // empty: the default
+    std::string image;    // empty: the machine's system
     SandboxOptions sandbox;
 };
 
@@ -75,6 +79,11 @@ Task<void> find_kernel(async::Loop* loop, jupyter::KernelRequest request,
     }
 }
 
+Task<void> open_image(images::Images* images, std::string name, std::shared_ptr<const sandbox::Image>* image) {
+    images::Report report = [](const std::string& text) { fmt::print(stderr, "cellgate: {}\n", text); };
+    *image = co_await images->open(std::move(name), std::move(report));
+}
+
 int explain(const ExplainArguments& arguments) {
     const Environment environment = process_environment();
     const std::string workspace = service::canonical_workspace(arguments.workspace);
@@ -90,18 +99,25 @@ int explain(const ExplainArguments& arguments) {
         return 1;
     }
 
-    jupyter::KernelRequest request;
-    request.workspace = workspace;
-    request.environment = environment;
-    std::optional<jupyter::KernelChoice> choice;
     async::Loop loop;
-    loop.run(find_kernel(&loop, std::move(request), &choice));
-
     const store::Directories directories = store::find_directories(environment);
     for (const std::string& path : {directories.state, directories.config, directories.runtime}) {
         store::make_private_directory(path);
     }
     sandbox::Profile profile;
+    std::optional<jupyter::KernelChoice> choice;
+    images::Images images(loop, directories, environment);
+    if (!arguments.image.empty()) {
+        loop.run(until_interrupted(&loop, open_image(&images, arguments.image, &profile.image)));
+        if (!profile.image) {
+            return 128 + SIGINT;
+        }
+    } else {
+        jupyter::KernelRequest request;
+        request.workspace = workspace;
+        request.environment = environment;
+        loop.run(find_kernel(&loop, std::move(request), &choice));
+    }
     profile.workspace = workspace;
     const store::LockedTempDir own = store::make_locked_temp_dir(directories.runtime, "e-");
     profile.session_dir = own.path;
@@ -136,6 +152,7 @@ void add_sandbox(CLI::App& app, Invocation& invocation) {
         ->required()
         ->type_name("");
     add_sandbox_launcher(*command, arguments->launcher);
+    add_sandbox_image(*command, arguments->image);
     arguments->sandbox.add_to(*command);
     command->add_option("--root", arguments->workspace, "The workspace; default: the current directory")
         ->check(CLI::ExistingDirectory.description({}))

@@ -7,6 +7,7 @@
 #include "egress/proxy.hpp"
 #include "escapes_text.hpp"
 #include "gate/gate.hpp"
+#include "images/images.hpp"
 #include "jupyter/interpreter.hpp"
 #include "sandbox/launcher.hpp"
 #include "store/directories.hpp"
@@ -198,8 +199,8 @@ class SandboxChecker {
     SandboxChecker(async::Loop& loop, SandboxCheckOptions options, std::string folder)
         : loop_(loop), options_(std::move(options)), traits_(sandbox::traits_of(options_.isolation)),
           folder_(std::move(folder)), python_(system_python()), environment_(process_environment()),
-          hidden_(store::find_directories(environment_).all()), network_(egress::make_system_network(loop)),
-          gate_(loop.clock(), gate_options(loop, folder_)) {
+          directories_(store::find_directories(environment_)), hidden_(directories_.all()),
+          network_(egress::make_system_network(loop)), gate_(loop.clock(), gate_options(loop, folder_)) {
         environment_["CELLGATE_TEST_SECRET"] = "CANARY";
         protocol::RuleSpec rule;
         rule.effect = protocol::Effect::allow;
@@ -209,6 +210,9 @@ class SandboxChecker {
     }
 
     Task<void> run(SandboxCheckReport* report) {
+        if (!options_.image.empty()) {
+            co_await open_image();
+        }
         async::Command command;
         command.argv = escapes_argv(python_.executable, {"list"});
         const Ended listed = co_await run_to_end(&loop_, std::move(command));
@@ -242,6 +246,17 @@ class SandboxChecker {
     }
 
   private:
+    Task<void> open_image() {
+        images::Images images(loop_, directories_, environment_);
+        image_ = co_await images.open(options_.image, [](const std::string&) {});
+        image_python_ = sandbox::find_program(*image_, "python3");
+        if (!image_python_) {
+            throw Error(ErrorCode::kernel_not_found,
+                        fmt::format("the attempts need Python, and the image {} has no python3",
+                                    escape_unprintable(options_.image)));
+        }
+    }
+
     // By which it is held, if it is.
     std::string layer_here(const Attempt& attempt) const {
         const auto other = attempt.layer_of.find(std::string(traits_.name));
@@ -276,7 +291,14 @@ class SandboxChecker {
         profile.limits = limits_of(attempt);
         environment_["HOME"] = folders.home;
         async::Command command;
-        command.argv = escapes_argv(python_.executable, {"attempt", attempt.id, std::move(place_text)});
+        std::string python = python_.executable;
+        if (image_ && sandbox::traits_of(isolation).isolates) {
+            profile.image = image_;
+            profile.read_only.clear();
+            command.environment = image_->environment;
+            python = *image_python_;
+        }
+        command.argv = escapes_argv(python, {"attempt", attempt.id, std::move(place_text)});
         if (!sandbox::traits_of(isolation).own_network) {
             co_return co_await attempt_in(attempt, profile, std::move(command), isolation, layers);
         }
@@ -352,7 +374,10 @@ class SandboxChecker {
     std::string folder_;
     jupyter::Interpreter python_;
     Environment environment_;
+    store::Directories directories_;
     std::vector<std::string> hidden_;
+    std::shared_ptr<const sandbox::Image> image_;
+    std::optional<std::string> image_python_; // its path in there
     std::unique_ptr<egress::Network> network_;
     gate::Gate gate_; // without a user
     std::optional<Stage> stage_;

@@ -19,7 +19,6 @@ inline constexpr EnumNames<CheckStatus, 5> enum_names(CheckStatus) {
     return {{{CheckStatus::held, "held"},
              {CheckStatus::escaped, "escaped"},
              {CheckStatus::lacking, "lacking"}, // it escaped, by a documented limitation of this sandbox
-
              {CheckStatus::unclear, "unclear"},
              {CheckStatus::not_tried, "notTried"}}};
 }
@@ -64,10 +63,11 @@ struct SandboxCheckReport {
 
 struct SandboxCheckOptions {
     sandbox::Isolation isolation = sandbox::default_isolation; // none: the control
+    std::string image;                                         // whose Python makes the attempts; empty: the machine's
     std::function<void(const std::string& id, std::size_t number, std::size_t count)> on_progress;
 };
 
-// Throws Error{sandbox_unavailable, kernel_not_found, internal_error}.
+// Throws Error{sandbox_unavailable, kernel_not_found, config_invalid, internal_error}.
 Task<SandboxCheckReport> check_sandbox(async::Loop& loop, SandboxCheckOptions options);
 
 } // namespace cellgate::cli

@@ -23,6 +23,7 @@ namespace {
 struct Arguments {
     bool json = false;
     std::string launcher; // empty: the default
+    std::string image;    // empty: the machine's system
     bool no_sandbox = false;
 };
 
@@ -137,6 +138,7 @@ Task<void> run_until_signal(async::Loop* loop, SandboxCheckOptions options, Run*
 int test(const Arguments& arguments) {
     SandboxCheckOptions options;
     options.isolation = arguments.no_sandbox ? sandbox::Isolation::none : isolation_of(arguments.launcher);
+    options.image = arguments.image;
     const bool at_terminal = ::isatty(STDERR_FILENO) == 1;
     if (at_terminal) {
         options.on_progress = show_progress;
@@ -170,9 +172,10 @@ void add_sandbox_test(CLI::App& group, Invocation& invocation) {
     CLI::App* command =
         group.add_subcommand("test", "Try to get out of the sandbox on this machine, and say what held");
     CLI::Option* launcher = add_sandbox_launcher(*command, arguments->launcher);
+    CLI::Option* image = add_sandbox_image(*command, arguments->image);
     command->add_flag("--json", arguments->json, "Print the whole result as JSON");
     // For the tests: proves that a sandbox which stops nothing is reported.
-    command->add_flag("--no-sandbox", arguments->no_sandbox)->group("")->excludes(launcher);
+    command->add_flag("--no-sandbox", arguments->no_sandbox)->group("")->excludes(launcher)->excludes(image);
     command->footer(explanation);
     command->callback([arguments, &invocation] { invocation.run = [arguments] { return test(*arguments); }; });
 }

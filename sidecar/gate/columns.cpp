@@ -29,6 +29,9 @@ std::size_t columns(std::string_view line) {
 std::string_view beginning(std::string_view line, std::size_t width) {
     std::size_t end = 0;
     std::size_t used = 0;
+    if (line.size() <= width && printable_ascii_prefix(line) == line.size()) {
+        return line;
+    }
     while (end < line.size()) {
         const DecodedCodePoint decoded = decode_utf8(line.substr(end));
         used += columns_of(decoded.code_point);

@@ -21,16 +21,14 @@ std::size_t bytes_of_lines(const std::vector<std::string>& lines) {
 
 } // namespace
 
-void Decisions::on_decided(const Request& request, const Decision& decision,
-                           const std::optional<std::string>& approval_id, WallTime at) {
+void Decisions::on_decided(const Decision& decision, const protocol::PastDecision& past) {
     const bool answered = decision.by == protocol::ResolvedBy::user || decision.by == protocol::ResolvedBy::elicitation;
     std::deque<Entry>& list = answered ? answered_ : others_;
     if (list.size() == (answered ? max_answered : max_others)) {
         list.pop_front();
     }
     Entry& entry = list.emplace_back();
-    entry.at = at;
-    entry.said = past_decision(request, decision, approval_id);
+    entry.said = past;
     count_ = decision.action_id;
     entry.whole = payload_bytes(decision.action) <= max_payload_bytes;
     entry.action = entry.whole ? decision.action : without_payload(decision.action);
@@ -49,7 +47,6 @@ void Decisions::on_ended(ActionId action, const protocol::Outcome& outcome) {
 
 protocol::PastDecision Decisions::shown(const Entry& entry) {
     protocol::PastDecision past = entry.said;
-    past.decided_at = to_rfc3339(entry.at);
     if (entry.whole) {
         past.display = display_lines(entry.action);
     }

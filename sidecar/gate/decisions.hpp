@@ -13,6 +13,10 @@
 
 namespace cellgate::gate {
 
+// The decision as it is kept: all but the action itself, the time and the outcome.
+protocol::PastDecision past_decision(const Request& request, const Decision& decision,
+                                     const std::optional<std::string>& approval_id);
+
 class Decisions final : public RecordSink {
   public:
     static constexpr std::size_t max_answered = 100;
@@ -23,17 +27,15 @@ class Decisions final : public RecordSink {
     // Of a list as JSON: half for each kind. Decisions that do not fit count as forgotten.
     static constexpr std::size_t max_list_bytes = std::size_t{8} << 20;
 
-    void on_decided(const Request& request, const Decision& decision, const std::optional<std::string>& approval_id,
-                    WallTime at) override;
+    void on_decided(const Decision& decision, const protocol::PastDecision& past) override;
     void on_ended(ActionId action, const protocol::Outcome& outcome) override;
     protocol::PolicyDecisionsResult list() const;
 
   private:
     struct Entry {
-        WallTime at;
         bool whole = true; // the action has its payload
         Action action;
-        protocol::PastDecision said; // all but the time, the action and its display
+        protocol::PastDecision said; // all but the action and its display
     };
     static protocol::PastDecision shown(const Entry& entry);
     static void add_newest(const std::deque<Entry>& entries, std::vector<protocol::PastDecision>& list);

@@ -1,6 +1,7 @@
 #include "display.hpp"
 
 #include "base/escape_unprintable.hpp"
+#include "base/json_codec.hpp"
 #include "base/json_scan.hpp"
 #include "columns.hpp"
 #include "payload.hpp"
@@ -246,8 +247,9 @@ std::string title(const HostCall& call) {
     return fmt::format("{} on this machine, outside the sandbox", visible_name(call.tool));
 }
 std::string title(const ServerStart& start) {
-    return fmt::format("start the tool server {}, {} the sandbox{}", visible_name(start.server),
+    return fmt::format("start the tool server {}, {} the sandbox{}{}", visible_name(start.server),
                        start.sandbox.value_or(false) ? "in" : "outside",
+                       start.launcher ? fmt::format(" of {}", decode_json_string(to_json(*start.launcher))) : "",
                        start.settings ? ", by the settings below" : "");
 }
 std::string title(const ServerUse& use) {
@@ -388,6 +390,7 @@ class FieldPrinter {
     void operator()(field::Server, std::string_view) const {}
     void operator()(field::Tool, std::string_view) const {}
     void operator()(field::Sandbox, bool) const {}
+    void operator()(field::SandboxLauncher, protocol::SandboxLauncher) const {}
     void operator()(field::Host, std::string_view) const {}
     void operator()(field::Port, std::int64_t) const {}
     // and an identity is a hash.

@@ -1,6 +1,6 @@
 #include "columns.hpp"
+#include "decisions.hpp"
 #include "display.hpp"
-#include "gate/record_sink.hpp"
 
 namespace cellgate::gate {
 

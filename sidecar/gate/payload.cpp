@@ -29,7 +29,7 @@ using HashedFields =
                field::Environment, field::Sandbox, field::Folders, field::SandboxSettings, field::Host, field::Port,
                field::Url, field::HeaderNames, field::Headers, field::Tls, field::Method, field::UrlPath, field::Query,
                field::RequestHeaders, field::Secrets, field::BodyBytes, field::BodySha256, field::Body, field::Protocol,
-               field::OutputText, field::Results>;
+               field::OutputText, field::Results, field::SandboxLauncher>;
 constexpr std::size_t hashed_fields = std::tuple_size_v<HashedFields>;
 
 template <class Tag, std::size_t at = 0>
@@ -56,6 +56,9 @@ std::string hashed(std::int64_t number) {
 }
 std::string hashed(protocol::NetworkProtocol protocol) {
     return hashed(static_cast<std::int64_t>(protocol));
+}
+std::string hashed(protocol::SandboxLauncher launcher) {
+    return hashed(Text(to_json(launcher)));
 }
 std::string hashed(const Texts& texts) {
     std::string all = fmt::format("{}[", texts.size());

@@ -69,8 +69,10 @@ void Gate::Impl::record(const PendingRequest& entry, Decision& decision) {
     decision.action_id = ++last_action;
     const std::optional<std::string> approval_id =
         entry.shown ? std::optional(entry.approval.approval_id) : std::nullopt;
+    protocol::PastDecision past = past_decision(entry.request, decision, approval_id);
+    past.decided_at = to_rfc3339(clock.wall());
     for (RecordSink* sink : sinks) {
-        sink->on_decided(entry.request, decision, approval_id, clock.wall());
+        sink->on_decided(decision, past);
     }
 }
 

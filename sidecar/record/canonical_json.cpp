@@ -12,41 +12,46 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
-#include <utility>
 #include <vector>
 
 namespace cellgate::record {
 
 namespace {
 
-std::u16string utf16_of(std::string_view text) {
-    std::u16string units;
-    while (!text.empty()) {
-        const DecodedCodePoint decoded = decode_utf8(text);
-        if (const char32_t code_point = decoded.code_point; code_point < 0x10000) {
-            units += static_cast<char16_t>(code_point);
-        } else {
-            units += static_cast<char16_t>(0xd800 + ((code_point - 0x10000) >> 10));
-            units += static_cast<char16_t>(0xdc00 + ((code_point - 0x10000) & 0x3ff));
-        }
-        text.remove_prefix(decoded.length);
-    }
-    return units;
+// Whether UTF-16 code units sort `a` before `b`. UTF-8 sorts by code points, and differs in this alone: what UTF-16
+// writes by surrogates (F0 to F4 in UTF-8) comes before U+E000 to U+FFFF (EE and EF).
+bool sorts_before(std::string_view a, std::string_view b) {
+    const auto rank = [](char c) {
+        const auto byte = static_cast<unsigned char>(c);
+        return byte == 0xee || byte == 0xef ? byte + 0x10 : static_cast<int>(byte);
+    };
+    return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(),
+                                        [&rank](char x, char y) { return rank(x) < rank(y); });
+}
+
+bool is_escaped(char c) {
+    return static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\';
 }
 
 void write_string(std::string& out, std::string_view text) {
     constexpr std::string_view escaped = "\"\\\b\t\n\f\r";
     constexpr std::string_view letters = "\"\\btnfr";
     out += '"';
-    for (const char c : text) {
+    while (true) {
+        const auto plain = static_cast<std::size_t>(std::find_if(text.begin(), text.end(), is_escaped) - text.begin());
+        out += text.substr(0, plain);
+        text.remove_prefix(plain);
+        if (text.empty()) {
+            break;
+        }
+        const char c = text.front();
         if (const std::size_t at = escaped.find(c); at != std::string_view::npos) {
             out += '\\';
             out += letters[at];
-        } else if (static_cast<unsigned char>(c) < 0x20) {
-            out += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
         } else {
-            out += c;
+            out += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
         }
+        text.remove_prefix(1);
     }
     out += '"';
 }
@@ -100,15 +105,16 @@ void write_number(std::string& out, std::string_view text) {
 void write_value(std::string& out, const JsonValue& value);
 
 void write_object(std::string& out, const std::vector<JsonValue::Member>& members) {
-    std::vector<std::pair<std::u16string, const JsonValue::Member*>> sorted;
+    std::vector<const JsonValue::Member*> sorted;
     sorted.reserve(members.size());
     for (const JsonValue::Member& member : members) {
-        sorted.emplace_back(utf16_of(member.name), &member);
+        sorted.push_back(&member);
     }
-    std::sort(sorted.begin(), sorted.end());
+    std::sort(sorted.begin(), sorted.end(),
+              [](const JsonValue::Member* a, const JsonValue::Member* b) { return sorts_before(a->name, b->name); });
     out += '{';
-    for (const auto& [units, member] : sorted) {
-        out += member == sorted.front().second ? "" : ",";
+    for (const JsonValue::Member* member : sorted) {
+        out += member == sorted.front() ? "" : ",";
         write_string(out, member->name);
         out += ':';
         write_value(out, member->value);

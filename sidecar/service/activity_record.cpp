@@ -131,10 +131,12 @@ EndedData ended_data(const protocol::ExecuteResult& result) {
 }
 
 // An object with more members, of `more`: "\"a\":1".
-RawJson with_more(const RawJson& object, const std::string& more) {
-    std::string text = object.text();
-    text.pop_back();
-    return RawJson::checked(text + (text.size() > 1 ? "," : "") + more + "}");
+RawJson with_more(std::string object, const std::string& more) {
+    object.pop_back();
+    object += object.size() > 1 ? "," : "";
+    object += more;
+    object += '}';
+    return RawJson::checked(std::move(object));
 }
 
 RawJson text_member(std::string_view name, std::string_view value) {
@@ -247,26 +249,22 @@ Task<std::optional<Error>> ActivityRecord::failure_of(Task<void> storing) {
 
 // ---- What happens ---------------------------------------------------------------------------------------------------
 
-void ActivityRecord::on_decided(const gate::Request& request, const gate::Decision& decision,
-                                const std::optional<std::string>& approval_id, WallTime at) {
-    protocol::PastDecision past = gate::past_decision(request, decision, approval_id);
-    past.decided_at = to_rfc3339(at);
-    RawJson data = to_raw_json(past);
+void ActivityRecord::on_decided(const gate::Decision& decision, const protocol::PastDecision& past) {
     const std::string action = to_json(gate::to_protocol(decision.action));
-    data = with_more(data, action.size() <= max_kept_bytes
-                               ? R"("action":)" + action
-                               : fmt::format(R"("sha256":"{}","bytes":{})", sha256(action), action.size()));
-    data = with_more(data, run_member_);
+    const std::string kept = action.size() <= max_kept_bytes
+                                 ? R"("action":)" + action
+                                 : fmt::format(R"("sha256":"{}","bytes":{})", sha256(action), action.size());
+    RawJson data = with_more(to_json(past), kept + "," + run_member_);
     if (decision.allowed) {
-        going_on_[decision.action_id] = {request.session_id, request.execution_id};
+        going_on_[decision.action_id] = {past.session_id, past.execution_id};
     }
     const bool answered = decision.by == protocol::ResolvedBy::user || decision.by == protocol::ResolvedBy::elicitation;
-    append({{}, "action.decided", actor_of(decision.by), request.session_id, request.execution_id, std::move(data)},
+    append({{}, "action.decided", actor_of(decision.by), past.session_id, past.execution_id, std::move(data)},
            answered || settings_.required ? record::Durability::synced : record::Durability::written);
 }
 
 void ActivityRecord::on_ended(gate::ActionId action, const protocol::Outcome& outcome) {
-    RawJson data = with_more(to_raw_json(outcome), fmt::format(R"("number":{},{})", action, run_member_));
+    RawJson data = with_more(to_json(outcome), fmt::format(R"("number":{},{})", action, run_member_));
     const Origin origin = std::exchange(going_on_[action], {});
     going_on_.erase(action);
     append({{}, "action.ended", by_cellgate, origin.session_id, origin.execution_id, std::move(data)});
@@ -323,7 +321,7 @@ void ActivityRecord::execution_changed(const session::Execution& execution) {
                 actor,
                 execution.session_id,
                 execution.id,
-                with_more(to_raw_json(data), run_member_)});
+                with_more(to_json(data), run_member_)});
     } else if (execution.state == protocol::ExecutionState::finished) {
         append({{},
                 "execution.ended",
@@ -350,7 +348,7 @@ void ActivityRecord::rule_removed(const std::string& rule_id) {
 }
 
 void ActivityRecord::on_used_up(const protocol::Rule& rule) {
-    RawJson data = with_more(text_member("ruleId", rule.id), R"("reason":"its last use was taken")");
+    RawJson data = with_more(text_member("ruleId", rule.id).text(), R"("reason":"its last use was taken")");
     append({{}, "policy.removed", by_cellgate, rule.session_id, std::nullopt, std::move(data)});
 }
 

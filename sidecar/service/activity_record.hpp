@@ -32,8 +32,7 @@ class ActivityRecord final : public gate::RecordSink {
     ActivityRecord(Clock& clock, RunBlocking run_blocking, std::string directory, const RecordSettings& settings,
                    const KnownSecrets* secrets = nullptr);
 
-    void on_decided(const gate::Request& request, const gate::Decision& decision,
-                    const std::optional<std::string>& approval_id, WallTime at) override;
+    void on_decided(const gate::Decision& decision, const protocol::PastDecision& past) override;
     void on_ended(gate::ActionId action, const protocol::Outcome& outcome) override;
     void on_used_up(const protocol::Rule& rule) override;
     std::string trace_parent(gate::ActionId action, const std::optional<std::string>& execution_id) const override;

@@ -22,8 +22,8 @@ namespace cellgate::service {
 
 class ServerSandbox::Instance final : public tools::SandboxedStart {
   public:
-    explicit Instance(ServerSandbox& sandbox)
-        : sandbox_(sandbox), launcher_(sandbox::make_launcher(sandbox::default_isolation, sandbox.environment_)) {}
+    Instance(ServerSandbox& sandbox, sandbox::Isolation isolation)
+        : sandbox_(sandbox), launcher_(sandbox::make_launcher(isolation, sandbox.environment_)) {}
 
     Task<void> prepare(tools::SandboxedServer server) {
         const auto inspection = std::make_shared<egress::Inspection>();
@@ -156,7 +156,7 @@ class ServerSandbox::Instance final : public tools::SandboxedStart {
 };
 
 Task<std::shared_ptr<tools::SandboxedStart>> ServerSandbox::prepare(tools::SandboxedServer server) {
-    const auto start = std::make_shared<Instance>(*this);
+    const auto start = std::make_shared<Instance>(*this, server.isolation);
     co_return co_await on_failure(Instance::prepared(start, std::move(server)), start->end());
 }
 

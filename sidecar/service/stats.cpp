@@ -44,10 +44,9 @@ protocol::Latencies LatencyRing::latencies() const {
     return result;
 }
 
-void Stats::on_decided(const gate::Request& request, const gate::Decision& decision,
-                       const std::optional<std::string>& approval_id, WallTime at) {
-    note_decision(decision, approval_id);
-    record_.on_decided(request, decision, approval_id, at);
+void Stats::on_decided(const gate::Decision& decision, const protocol::PastDecision& past) {
+    note_decision(decision, past.approval_id);
+    record_.on_decided(decision, past);
 }
 
 void Stats::note_decision(const gate::Decision& decision, const std::optional<std::string>& approval_id) {

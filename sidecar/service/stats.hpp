@@ -33,8 +33,7 @@ class Stats final : public gate::RecordSink {
     // Both must outlive it.
     Stats(Clock& clock, gate::RecordSink& record) : clock_(clock), record_(record), started_at_(clock.wall()) {}
 
-    void on_decided(const gate::Request& request, const gate::Decision& decision,
-                    const std::optional<std::string>& approval_id, WallTime at) override;
+    void on_decided(const gate::Decision& decision, const protocol::PastDecision& past) override;
     void on_ended(gate::ActionId action, const protocol::Outcome& outcome) override;
     void on_used_up(const protocol::Rule& rule) override { record_.on_used_up(rule); }
     std::string trace_parent(gate::ActionId action, const std::optional<std::string>& execution_id) const override {

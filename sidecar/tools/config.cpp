@@ -98,21 +98,6 @@ void require_url(const std::string& name, const protocol::McpServerConfig& confi
     }
 }
 
-std::string with_workspace(std::string_view text, const std::string& workspace) {
-    return replace_variables(text, [&](const Variable& variable) {
-        return variable.kind == Variable::Kind::workspace_folder ? workspace : std::string(variable.source);
-    });
-}
-
-bool has_variables(std::string_view text) {
-    bool found = false;
-    replace_variables(text, [&](const Variable&) {
-        found = true;
-        return std::string();
-    });
-    return found;
-}
-
 std::string absolute(const std::string& path, const std::string& base) {
     return (std::filesystem::path(base) / path).lexically_normal();
 }
@@ -127,6 +112,7 @@ std::string resolve(const std::string& command, const std::string& cwd, const En
 struct Form {
     protocol::McpServerConfig config; // its command is what runs, in the sandbox or not
     bool sandboxed = false;
+    sandbox::Isolation isolation = sandbox::default_isolation;
     std::optional<std::string> settings; // the file, as it is written
     bool by_srt = false;                 // whose settings need not be named
 };
@@ -138,17 +124,29 @@ std::vector<std::string> argv_of(const protocol::McpServerConfig& config) {
 }
 
 // Throws Error{config_invalid}.
+sandbox::Isolation isolation_for(const std::string& server, std::optional<protocol::SandboxLauncher> launcher) {
+    const std::string name = decode_json_string(to_json(launcher.value_or(protocol::SandboxLauncher::bwrap)));
+    const sandbox::Isolation isolation = sandbox::find_isolation(name).value();
+    if (!sandbox::traits_of(isolation).mounts || !sandbox::traits_of(isolation).own_network) {
+        throw invalid_config(server, fmt::format("its sandbox cannot be made by {}, which is for kernels alone", name),
+                             "Name bwrap or gvisor, or leave \"launcher\" out.");
+    }
+    return isolation;
+}
+
+// Throws Error{config_invalid}.
 Form form_of(const ServerSpec& spec) {
     Form form;
     form.config = spec.config;
     form.config.sandbox.reset();
     if (spec.config.sandbox) {
-        if (spec.config.sandbox->launcher || !is_empty(spec.config.sandbox->additions)) {
-            throw invalid_config(spec.name,
-                                 "expected \"sandbox\" to be true, false or an object with a configFile alone",
-                                 "What more it may see is allowed by the file's filesystem.allowRead and allowWrite.");
+        if (spec.config.sandbox->image || !is_empty(spec.config.sandbox->additions)) {
+            throw invalid_config(
+                spec.name, "expected \"sandbox\" to be true, false or an object with launcher and configFile alone",
+                "What more it may see is allowed by the file's filesystem.allowRead and allowWrite.");
         }
         form.sandboxed = spec.config.sandbox->isolated;
+        form.isolation = isolation_for(spec.name, spec.config.sandbox->launcher);
         form.settings = spec.config.sandbox->config_file;
     }
     if (spec.config.builtin) {
@@ -235,6 +233,9 @@ std::string identity_of(const ServerSpec& spec, const ServerDescription& describ
         text.add(described.sandbox->settings ? described.sandbox->settings->file : "");
         text.add(described.sandbox->settings ? described.sandbox->settings->text : "");
         text.add_all(described.sandbox->folders);
+        if (described.sandbox->isolation != sandbox::default_isolation) {
+            text.add(sandbox::traits_of(described.sandbox->isolation).name);
+        }
     }
     if (requires_approval(spec.source)) {
         // Another value is another program as soon as the name is NODE_OPTIONS.
@@ -393,6 +394,7 @@ ServerDescription describe(const ServerSpec& spec, const std::string& workspace,
     if (form.sandboxed) {
         described.sandbox.emplace();
         described.sandbox->folders = program_folders(described.command.front(), environment, workspace);
+        described.sandbox->isolation = form.isolation;
         try {
             if (spec.config.builtin) {
                 add_web_server(spec.name, described.command.front(), *described.sandbox);

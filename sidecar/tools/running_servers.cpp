@@ -22,6 +22,11 @@ void require_allowed(const CallContext& context, const std::string& server) {
     }
 }
 
+protocol::SandboxKind sandbox_kind(const std::optional<ServerIsolation>& sandbox) {
+    const sandbox::Isolation isolation = sandbox ? sandbox->isolation : sandbox::Isolation::none;
+    return from_json<protocol::SandboxKind>(fmt::format("\"{}\"", sandbox::traits_of(isolation).name), "sandbox");
+}
+
 // What the configuration alone says.
 protocol::ToolServerInfo configured_info(const ServerEntry& entry) {
     protocol::ToolServerInfo info;
@@ -32,7 +37,7 @@ protocol::ToolServerInfo configured_info(const ServerEntry& entry) {
     const bool is_process = !entry.described.command.empty();
     if (is_process) {
         info.command = entry.described.command;
-        info.sandbox = entry.described.sandbox ? protocol::SandboxKind::bwrap : protocol::SandboxKind::none;
+        info.sandbox = sandbox_kind(entry.described.sandbox);
     }
     if (entry.described.sandbox && entry.described.sandbox->settings) {
         info.sandbox_config = entry.described.sandbox->settings->file;

@@ -104,6 +104,7 @@ Task<void> ServerProcess::prepare_sandbox(const RegistryOptions& options, const 
     server.identity = identity_;
     server.agent = spec.agent;
     server.command = std::move(*command);
+    server.isolation = isolation.isolation;
     server.folders = isolation.folders;
     server.settings = isolation.settings;
     server.shows_workspace = isolation.shows_workspace;

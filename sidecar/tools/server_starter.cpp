@@ -34,6 +34,9 @@ gate::Action action_of(const ServerSpec& spec, const ServerDescription& describe
     start.server_identity = described.identity;
     if (described.sandbox) {
         start.sandbox = true;
+        if (described.sandbox->isolation != sandbox::default_isolation) {
+            start.launcher = spec.config.sandbox->launcher;
+        }
         start.folders = described.sandbox->folders;
         if (const auto& settings = described.sandbox->settings) {
             start.settings = gate::SandboxSettings{settings->file, RawJson::parse(settings->text)};

@@ -29,6 +29,9 @@ from bench_cells import (CALLER, FLOOD_PIECE, HTTP_CELL, MESSAGE, PICTURE, PRINT
 from bench_lines import GROUPS, LINES, PEERS
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "integration"))
+import image_testing  # noqa: E402
+
 PYTHON = "/usr/bin/python3"
 EVERYTHING = HERE.parent / "node_modules/@modelcontextprotocol/server-everything/dist/index.js"
 DENO = HERE.parent / "node_modules/deno/deno"
@@ -49,7 +52,8 @@ BUSY = 0.5  # processes that run besides us, for each core
 TIMEOUT = 300
 
 # What a session of the case gets besides.
-SESSIONS = {"unsandboxed": {"sandbox": False}, "gvisor": {"sandbox": {"launcher": "gvisor"}}}
+SESSIONS = {"unsandboxed": {"sandbox": False}, "gvisor": {"sandbox": {"launcher": "gvisor"}},
+            "image": {"sandbox": {"image": "bench"}}}
 
 # Where the loop's turns are watched: all work, but not what is so short that loading the watch would count.
 WATCHED = ["cold stock", "cold", "execute", "fake", "flood", "picture", "tool", "unread"]
@@ -62,6 +66,7 @@ class BenchWorkspace:
         self.programs = programs
         self.cellgate = cellgate
         self.quick = quick
+        self.podman = None
         self.base = Path(tempfile.mkdtemp(prefix="cgb", dir="/tmp"))
         self.path = self.base / "w"
         self.home = self.base / "h"
@@ -103,7 +108,9 @@ class BenchWorkspace:
                  "XDG_RUNTIME_DIR": str(self.base / "r"), "XDG_DATA_HOME": str(self.home / ".local/share")}
         if case in SESSIONS:
             names["BENCH_SESSION"] = json.dumps(SESSIONS[case])
-        if case in ("shipped", "bwrap", "gvisor") and group in ("tool", "tool launchers", "remote tool"):
+        if case == "image":
+            names |= self.image()
+        if case in ("shipped", "bwrap", "gvisor", "image") and group in ("tool", "tool launchers", "remote tool"):
             names["BENCH_OPTIONS"] = json.dumps({
                 "mcpServers": {"everything": {"command": "taskset",
                                               "args": ["-c", SERVER, "node", str(EVERYTHING), "stdio"]}},
@@ -115,10 +122,18 @@ class BenchWorkspace:
             names["BENCH_TURNS"] = str(self.turns / group)
         return names
 
+    def image(self):
+        """Makes the image once; the environment for a podman that has it."""
+        if not self.podman:
+            self.podman = image_testing.Podman()
+            image_testing.make_root(self.podman.root)
+            self.podman.import_root("bench")
+        return self.podman.environment
+
     @staticmethod
     def launcher_commands(client, tool):
         commands = {}
-        for case, needs in (("bwrap", []), ("gvisor", ["runsc"])):
+        for case, needs in (("bwrap", []), ("gvisor", ["runsc"]), ("image", ["podman"])):
             commands["launchers", case] = [*client, "cold", "default"], needs
             commands["execute launchers", case] = [*client, "execute", "default", "1"], needs
             commands["tool launchers", case] = [*client, "cell", tool], [EVERYTHING, *needs]
@@ -198,6 +213,8 @@ class BenchWorkspace:
         }
 
     def remove(self):
+        if self.podman:
+            self.podman.remove()
         shutil.rmtree(self.base, ignore_errors=True)
 
 

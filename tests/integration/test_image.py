@@ -1,5 +1,6 @@
 """Sessions in an image: its Python and its files, with the sandbox, the gate and the workspace of every other session."""
 
+import json
 import os
 import shutil
 import signal
@@ -108,6 +109,30 @@ class InAnImage(sandboxed_session.SandboxedSession):
 
         self.assertNotIn("import.not_found", missing("import only_here"))
         self.assertIn("import.not_found", missing("import requests"))
+
+
+@unittest.skipIf(WITHOUT, TO_HAVE)
+class OnTheCommandLine(unittest.TestCase):
+    def test_each_attempt_to_get_out_is_held_as_without_it(self):
+        def outcomes(*options):
+            report = json.loads(cellgate("sandbox", "test", "--json", *options).stdout)
+            return {each["id"]: each["inSandbox"]["outcome"] for each in report["attempts"]}, report
+
+        inside, report = outcomes("--image", "work")
+        self.assertTrue(report["held"])
+        self.assertEqual(inside, outcomes()[0])
+
+    def test_explain_says_what_its_root_shows(self):
+        for path, words in (("/etc/marker", "can be read, not written"), ("/usr/bin/env", "is not there")):
+            with self.subTest(path):
+                said = cellgate("sandbox", "explain", path, "--image", "work", "--root", str(podman.folder / "work"))
+                self.assertIn(words, said.stdout, said.stderr)
+
+    def test_one_that_podman_does_not_have_is_named(self):
+        for command in (["test"], ["explain", "/etc/marker"]):
+            ended = cellgate("sandbox", *command, "--image", "missing")
+            self.assertEqual(ended.returncode, 1)
+            self.assertIn("missing", ended.stderr)
 
 
 @unittest.skipIf(shutil.which("runsc") is None, "gVisor is not installed (apt install runsc)")

@@ -16,6 +16,7 @@ from tools_testing import text_of
 from workspaces import SYSTEM_PATH
 
 NODE = shutil.which("node", path=SYSTEM_PATH)
+WITHOUT_GVISOR = shutil.which("runsc") is None
 NPM_SERVER = REPOSITORY / "tests/node_modules/@modelcontextprotocol/server-filesystem/dist/index.js"
 
 
@@ -61,6 +62,29 @@ class Files(ServerTest):
         self.assertLessEqual({"network-namespace", "private-home", "protected-files", "network-proxy"},
                              set(self.info("boxed")["layers"]))
         self.assertFalse(self.cellgate.asked())
+
+    @unittest.skipIf(WITHOUT_GVISOR, "gVisor is not installed (apt install runsc)")
+    def test_in_gvisor_it_sees_no_more(self):
+        self.workspace.write(".env", "TOKEN=1")
+        self.workspace.write(".git/hooks/pre-commit", "")
+        (self.workspace.path / ".git/hooks/post-commit").unlink(missing_ok=True)
+        self.add("boxed", sandbox={"launcher": "gvisor"}, env={"GIVEN": "yes"})
+        boxed = self.reached("boxed")
+        self.assertIn("Starting gVisor", self.run_in("boxed", "import subprocess\nprint(subprocess.run("
+                                                              "['dmesg'], capture_output=True, text=True).stdout)"))
+        for what, told in (("key", "FileNotFoundError"), ("outside", "FileNotFoundError"), ("secret", "PermissionError"),
+                           ("processes", "False"), ("workspace", ""), ("variables", "'GIVEN'")):
+            self.assertIn(told, boxed[what])
+        self.assertRegex(boxed["hook"], "Read-only|PermissionError")
+        self.assertFalse((self.workspace.path / ".git/hooks/post-commit").exists())
+        self.assertFalse((self.workspace.home / "mark").exists())
+        self.assertEqual(self.info("boxed")["sandbox"], "gvisor")
+        self.assertIn("gvisor", self.info("boxed")["layers"])
+
+    def test_landlock_is_for_kernels_alone(self):
+        with self.assertRaises(RpcError) as raised:
+            self.add("weak", sandbox={"launcher": "landlock"})
+        self.assertIn("landlock, which is for kernels alone", raised.exception.message)
 
     def test_settings_show_and_hide(self):
         file = self.write_settings("files.json", settings(allowRead=[str(self.outside)], denyRead=["data"]))
@@ -337,6 +361,7 @@ class FromTheWorkspace(WorkspaceTest):
             action, display = approval["action"], "\n".join(approval["display"])
             self.assertEqual((action["sandbox"], action["command"]), (True, [PYTHON, "server.py"]))
             self.assertIn("in the sandbox", approval["display"][0])
+            self.assertNotIn("sandboxLauncher", action)
             self.assertEqual("sandboxSettingsText" in action, config is second)
             if config is second:
                 self.assertEqual(action["sandboxConfig"], str(self.workspace.path / "sandbox.json"))
@@ -363,7 +388,7 @@ class FromTheWorkspace(WorkspaceTest):
         self.assertEqual(asked_by(self.sidecar()), 0)
         self.workspace.write("sandbox.json", settings(["example.org"]))
         self.assertEqual(asked_by(self.sidecar()), 1)
-        for config in ({"sandbox": True}, {}):
+        for config in ({"sandbox": {"launcher": "gvisor", "configFile": "sandbox.json"}}, {"sandbox": True}, {}):
             self.name_server(**config)
             self.assertEqual(asked_by(self.sidecar()), 1, config)
 

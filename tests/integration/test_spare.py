@@ -303,7 +303,7 @@ class Packages(SpareTest, InstallTest):
         self.cellgate = self.user(options=KEPT, arguments=LOGGED)
         self.cellgate.session("first")
         self.until_ready()
-        self.assertEqual(self.install(self.cellgate, "tiny")["status"], "ok")
+        self.assertEqual(self.install(self.cellgate, "tiny", sessionId="first")["status"], "ok")
         self.assertTrue(self.create("second"))
         self.assertEqual(self.value(self.cellgate, "import tiny; tiny.SIZE", sessionId="second"), "'tiny'")
 

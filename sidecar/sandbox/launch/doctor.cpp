@@ -63,7 +63,7 @@ Finding describe_guard(const std::string& unguarded) {
 // No machine is refused for want of gVisor: it is a user's to choose.
 Finding examine_gvisor(const Environment& environment) {
     try {
-        return {"gvisor", true, describe_gvisor(environment) + ", for sessions that a user starts in it", {}};
+        return {"gvisor", true, describe_gvisor(environment) + ", for sessions and tool servers that name it", {}};
     } catch (const Error& error) {
         return {"gvisor", true, "not available: " + error.message, error.hint};
     }

@@ -146,6 +146,9 @@ void change(gate::SandboxSettings& settings) {
 void change(std::optional<protocol::NetworkProtocol>& protocol) {
     protocol = protocol ? std::nullopt : std::optional(protocol::NetworkProtocol::raw);
 }
+void change(std::optional<protocol::SandboxLauncher>& launcher) {
+    launcher = launcher ? std::nullopt : std::optional(protocol::SandboxLauncher::gvisor);
+}
 template <class T>
 void change(std::optional<T>& value) {
     change(value.value());

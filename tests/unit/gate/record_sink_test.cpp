@@ -13,10 +13,9 @@ struct Sink final : gate::RecordSink {
     std::vector<std::string> told;
     std::vector<protocol::Outcome> outcomes;
 
-    void on_decided(const gate::Request& /*request*/, const gate::Decision& decision,
-                    const std::optional<std::string>& approval_id, WallTime /*at*/) override {
+    void on_decided(const gate::Decision& decision, const protocol::PastDecision& past) override {
         told.push_back(std::to_string(decision.action_id) + (decision.allowed ? " allowed" : " denied") +
-                       (approval_id ? " by answer" : ""));
+                       (past.approval_id ? " by answer" : ""));
     }
     void on_ended(gate::ActionId action, const protocol::Outcome& outcome) override {
         const char* status = outcome.status == Status::succeeded ? " succeeded"
@@ -34,8 +33,7 @@ struct SlowSink final : gate::RecordSink {
     bool required = false;
     std::vector<protocol::OutcomeStatus> outcomes;
 
-    void on_decided(const gate::Request& /*request*/, const gate::Decision& /*decision*/,
-                    const std::optional<std::string>& /*approval_id*/, WallTime /*at*/) override {}
+    void on_decided(const gate::Decision& /*decision*/, const protocol::PastDecision& /*past*/) override {}
     void on_ended(gate::ActionId /*action*/, const protocol::Outcome& outcome) override {
         outcomes.push_back(outcome.status);
     }

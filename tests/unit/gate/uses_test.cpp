@@ -13,8 +13,7 @@ namespace {
 struct Sink final : gate::RecordSink {
     std::vector<std::string> used_up;
 
-    void on_decided(const gate::Request& /*request*/, const gate::Decision& /*decision*/,
-                    const std::optional<std::string>& /*approval_id*/, WallTime /*at*/) override {}
+    void on_decided(const gate::Decision& /*decision*/, const protocol::PastDecision& /*past*/) override {}
     void on_ended(gate::ActionId /*action*/, const protocol::Outcome& /*outcome*/) override {}
     void on_used_up(const Rule& rule) override { used_up.push_back(rule.id); }
 };

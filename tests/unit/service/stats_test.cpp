@@ -16,9 +16,7 @@ namespace {
 
 struct Sink final : gate::RecordSink {
     int told = 0;
-    void on_decided(const gate::Request&, const gate::Decision&, const std::optional<std::string>&, WallTime) override {
-        ++told;
-    }
+    void on_decided(const gate::Decision&, const protocol::PastDecision&) override { ++told; }
     void on_ended(gate::ActionId, const protocol::Outcome&) override { ++told; }
     bool is_required() const override { return true; }
 };
@@ -36,7 +34,9 @@ struct Counted {
         decision.action = std::move(action);
         decision.allowed = allowed;
         decision.by = by;
-        stats.on_decided({}, decision, approval_id, clock.wall());
+        protocol::PastDecision past;
+        past.approval_id = approval_id;
+        stats.on_decided(decision, past);
         return last;
     }
     void call(Duration takes) {

@@ -14,6 +14,7 @@ local logins = require("cellgate.logins")
 local new_rule = require("cellgate.new_rule")
 local notify = require("cellgate.notify")
 local outputs = require("cellgate.outputs")
+local permissions = require("cellgate.permissions")
 local places = require("cellgate.places")
 local policy_lists = require("cellgate.policy_lists")
 local record_list = require("cellgate.record_list")
@@ -328,6 +329,7 @@ M.all = {
     end,
   },
   secrets = secrets.command,
+  permissions = permissions.command,
   decisions = {
     does = "Lists the decision history, also what was not asked about; <CR> shows who or which rule decided, X cancels a"
       .. " tool call that goes on, also one whose cell has ended.",

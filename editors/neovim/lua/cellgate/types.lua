@@ -233,9 +233,11 @@
 --- What isolates a kernel or a tool server.
 ---@alias SandboxKind "bwrap"|"gvisor"|"landlock"|"none"
 
---- true: the sandbox. false: no isolation. An object: the sandbox with a settings file in srt's format.
+--- true: the sandbox. false: no isolation. An object: the sandbox by another launcher, with a settings file in srt's
+--- format.
 ---@class ServerSandboxChoice
----@field configFile Path
+---@field launcher? SandboxLauncher bwrap or gvisor.
+---@field configFile? Path
 
 --- What a user adds to what a sandbox shows.
 ---@class SandboxAdditions
@@ -632,6 +634,7 @@
 ---@field headerNames? string[]
 ---@field headers? table<string, string> Of these, what a file of the workspace says, as it is written there.
 ---@field sandbox? boolean
+---@field sandboxLauncher? SandboxLauncher Of a tool server in the sandbox: what makes it. Absent: bwrap.
 ---@field sandboxConfig? Path Of a tool server in the sandbox: the settings file by which it runs there.
 ---@field sandboxSettingsText? JsonText What that file says, as it is written.
 ---@field folders? Path[]
@@ -1321,7 +1324,7 @@
 ---@field authorization? ToolServerAuthorization Of a server at a URL.
 ---@field tools? ToolInfo[] Known once it has run.
 ---@field error? VisibleText Why it failed, with the end of its stderr.
----@field sandbox? "bwrap"|"none" Of one that is started by a command.
+---@field sandbox? "bwrap"|"gvisor"|"none" Of one that is started by a command.
 ---@field sandboxConfig? Path The settings file that its sandbox follows. Told to users only.
 ---@field layers? string[] Of one that runs in the sandbox: the layers that hold.
 ---@field sandboxNotices? VisibleText[]

@@ -408,12 +408,16 @@ export interface SessionImage {
  */
 export type SandboxKind = "bwrap" | "gvisor" | "landlock" | "none";
 /**
- * true: the sandbox. false: no isolation. An object: the sandbox with a settings file in srt's format.
+ * true: the sandbox. false: no isolation. An object: the sandbox by another launcher, with a settings file in srt's format.
  */
 export type ServerSandboxChoice =
     | boolean
     | {
-          configFile: Path;
+          /**
+           * bwrap or gvisor.
+           */
+          launcher?: SandboxLauncher;
+          configFile?: Path;
       };
 /**
  * What a user adds to what a sandbox shows.
@@ -1151,6 +1155,10 @@ export interface Action {
      * Of a workspace's kernel: whether it runs in the sandbox, and nothing of it outside. Of a tool server: that it does.
      */
     sandbox?: boolean;
+    /**
+     * Of a tool server in the sandbox: what makes it. Absent: bwrap.
+     */
+    sandboxLauncher?: SandboxLauncher;
     /**
      * Of a tool server in the sandbox: the settings file by which it runs there.
      */
@@ -2433,7 +2441,7 @@ export interface ToolServerInfo {
     /**
      * Of one that is started by a command.
      */
-    sandbox?: "bwrap" | "none";
+    sandbox?: "bwrap" | "gvisor" | "none";
     /**
      * The settings file that its sandbox follows. Told to users only.
      */

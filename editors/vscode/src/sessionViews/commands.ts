@@ -12,6 +12,7 @@ import type { Session } from "../sessions";
 import { label } from "../text";
 import { revealCell } from "./cellOf";
 import { ownerOf, statusOf } from "./labels";
+import { showPermissions } from "./permissions";
 import { setLimits } from "./setLimits";
 
 export function sessionCommands(cellgate: Cellgate): vscode.Disposable {
@@ -23,6 +24,7 @@ export function sessionCommands(cellgate: Cellgate): vscode.Disposable {
         restartSession: ({ sessionId }: Session) => confirmAndRestart(sessions, sessionId),
         closeSession: (session: Session) => close(cellgate, session),
         setLimits: (session: Session) => setLimits(cellgate, session),
+        showPermissions: (session?: Session) => permissionsOf(cellgate, session),
         cancelWaiting: (session?: Session) => cancelWaiting(cellgate, session),
         showCell: ({ execution }: { execution: Execution }) => revealCell(cellgate, execution),
     };
@@ -52,6 +54,16 @@ async function attach(cellgate: Cellgate): Promise<void> {
         title: `The session that runs the cells of ${vscode.workspace.asRelativePath(here.uri)}`,
     });
     if (chosen) await documents.choose(uri, chosen.sessionId);
+}
+
+/** From the palette: of the active file or notebook, or of the only session. */
+async function permissionsOf(cellgate: Cellgate, session?: Session): Promise<void> {
+    const { sessions } = cellgate;
+    const here = active(cellgate)?.sessionId;
+    const [first, ...others] = sessions.all();
+    const shown = session ?? (here === undefined ? undefined : sessions.get(here)) ?? (others.length === 0 ? first : undefined);
+    if (shown) await showPermissions(cellgate, shown);
+    else void inform(first ? "The active file has no session yet. The view of sessions has them all." : "No session runs yet: it begins with the first cell.");
 }
 
 async function close({ sessions }: Cellgate, { sessionId }: Session): Promise<void> {

@@ -10,6 +10,8 @@
 namespace cellgate {
 
 bool is_utf8(std::string_view bytes);
+// How many bytes at its beginning are printable ASCII, the space included.
+std::size_t printable_ascii_prefix(std::string_view text);
 
 struct DecodedCodePoint {
     char32_t code_point;

@@ -74,6 +74,7 @@ struct ServerStart {
     std::vector<std::string> environment_names;
     std::optional<std::map<std::string, std::string>> environment; // what a file of the workspace says, as written
     std::optional<bool> sandbox;
+    std::optional<protocol::SandboxLauncher> launcher; // of the sandbox, if it is not the default one
     std::optional<SandboxSettings> settings;
     std::optional<std::vector<std::string>> folders; // that it can read in the sandbox
     std::string server_identity;
@@ -82,8 +83,8 @@ struct ServerStart {
         return std::tuple(member<field::Server>(self.server), member<field::Command>(self.command),
                           member<field::Cwd>(self.cwd), member<field::EnvironmentNames>(self.environment_names),
                           member<field::Environment>(self.environment), member<field::Sandbox>(self.sandbox),
-                          member<field::SandboxSettings>(self.settings), member<field::Folders>(self.folders),
-                          member<field::ServerIdentity>(self.server_identity));
+                          member<field::SandboxLauncher>(self.launcher), member<field::SandboxSettings>(self.settings),
+                          member<field::Folders>(self.folders), member<field::ServerIdentity>(self.server_identity));
     }
 };
 

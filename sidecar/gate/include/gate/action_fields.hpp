@@ -40,6 +40,7 @@ using Cwd = Field<&protocol::Action::cwd, FieldRole::payload>;
 using EnvironmentNames = Field<&protocol::Action::environment_names, FieldRole::payload>;
 using Environment = Field<&protocol::Action::environment, FieldRole::payload>;
 using Sandbox = Field<&protocol::Action::sandbox, FieldRole::name>;
+using SandboxLauncher = Field<&protocol::Action::sandbox_launcher, FieldRole::name>;
 using SandboxSettings = SandboxSettingsField;
 using Folders = Field<&protocol::Action::folders, FieldRole::payload>;
 using Url = Field<&protocol::Action::url, FieldRole::payload>;
@@ -99,6 +100,8 @@ void require_member_count(const T& value) {
         [[maybe_unused]] const auto& [a, b, c, d, e, f] = value;
     } else if constexpr (count == 7) {
         [[maybe_unused]] const auto& [a, b, c, d, e, f, g] = value;
+    } else if constexpr (count == 10) {
+        [[maybe_unused]] const auto& [a, b, c, d, e, f, g, h, i, j] = value;
     } else if constexpr (count == 14) {
         [[maybe_unused]] const auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n] = value;
     } else {

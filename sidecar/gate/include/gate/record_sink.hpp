@@ -15,9 +15,9 @@
 namespace cellgate::gate {
 
 struct RecordSink {
-    // Before the enforcement point has the decision. `approval_id`: set when the action was shown to users.
-    virtual void on_decided(const Request& request, const Decision& decision,
-                            const std::optional<std::string>& approval_id, WallTime at) = 0;
+    // Before the enforcement point has the decision. `past` is it as it is kept, with the title of its action: without
+    // the action itself and its outcome.
+    virtual void on_decided(const Decision& decision, const protocol::PastDecision& past) = 0;
     // At most once for each action that was allowed, in any order.
     virtual void on_ended(ActionId action, const protocol::Outcome& outcome) = 0;
     // An allow rule is gone, since its last use was taken. Before the decision that took it.
@@ -34,10 +34,6 @@ struct RecordSink {
   protected:
     ~RecordSink() = default;
 };
-
-// The decision as it is kept, with the title of its action: without the times, the action itself and its outcome.
-protocol::PastDecision past_decision(const Request& request, const Decision& decision,
-                                     const std::optional<std::string>& approval_id);
 
 // Reports the outcome of one allowed action. If it ends without a report, the action was cancelled.
 class [[nodiscard]] OutcomeReport {

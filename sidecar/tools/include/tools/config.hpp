@@ -1,14 +1,15 @@
 #pragma once
 // `ServerSpec` is how a tool server is configured: by the `mcpServers` of MCP clients, or VS Code's `servers` with
 // `inputs`. What a configuration says is shown and agreed to as it is written; variables are put in only when the
-// server starts. A server may ask for the sandbox, by `"sandbox": true`, `"sandbox": {"configFile": …}`, or by a
-// command of srt's (srt_command.hpp), which is described as what runs in there.
+// server starts. A server may ask for the sandbox, by `"sandbox": true`, `"sandbox": {"launcher": …, "configFile": …}`,
+// or by a command of srt's (srt_command.hpp), which is described as what runs in there.
 
 #include "base/environment.hpp"
 #include "base/error.hpp"
 #include "gate/agent.hpp"
 #include "mcp/http_connection.hpp"
 #include "protocol/messages/tool_servers.hpp"
+#include "sandbox/isolation.hpp"
 #include "sandbox/settings.hpp"
 
 #include <map>
@@ -58,6 +59,7 @@ bool names_settings(const ServerSpec& spec);
 
 // That it runs in the sandbox, and what is shown to it there beside the system.
 struct ServerIsolation {
+    sandbox::Isolation isolation = sandbox::default_isolation;
     std::shared_ptr<const sandbox::Settings> settings; // nothing: the default profile
     std::vector<std::string> folders;                  // of its program
     bool shows_workspace = true;

@@ -5,6 +5,7 @@
 #include "async/process.hpp"
 #include "base/host.hpp"
 #include "gate/agent.hpp"
+#include "sandbox/isolation.hpp"
 #include "sandbox/launch.hpp"
 #include "sandbox/settings.hpp"
 
@@ -18,8 +19,9 @@ namespace cellgate::tools {
 struct SandboxedServer {
     std::string name;
     std::string identity;
-    std::optional<gate::Agent> agent;                  // that named it
-    async::Command command;                            // its environment: what it gets beside a clean one
+    std::optional<gate::Agent> agent; // that named it
+    async::Command command;           // its environment: what it gets beside a clean one
+    sandbox::Isolation isolation = sandbox::default_isolation;
     std::vector<std::string> folders;                  // in which its programs lie
     std::shared_ptr<const sandbox::Settings> settings; // nothing: the default profile
     bool shows_workspace = true;

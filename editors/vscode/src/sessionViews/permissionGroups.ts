@@ -1,0 +1,94 @@
+// `permissionGroups` is what the code of a session may do now, in words: from its sandbox, the rules that hold for it, the
+// tool servers, the secrets and the limits. Each row names what changes it.
+
+import type { Rule, SecretInfo, SessionInfo, ToolServerInfo } from "../protocol/messages";
+import { ruleText, sources } from "../rules/labels";
+import { useOf } from "../secrets/labels";
+import { label } from "../text";
+import { stateOf } from "../toolServers/labels";
+import { weaknessOf } from "./labels";
+import { limitNames, limitText, type Limit } from "./limitNames";
+
+export type Change = { readonly setting: string } | { readonly rule: Rule } | { readonly limit: Limit } | "addRule" | "secrets" | "toolServers";
+
+export interface PermissionRow {
+    readonly text: string;
+    readonly detail: string;
+    readonly change?: Change;
+}
+
+export interface PermissionGroup {
+    readonly title: string;
+    readonly rows: readonly PermissionRow[];
+}
+
+export interface Facts {
+    readonly session: Pick<SessionInfo, "sessionId" | "kernel" | "sandbox" | "layers" | "cwd" | "limits" | "image" | "sandboxConfig" | "sandboxAdditions" | "sandboxNotices">;
+    readonly workspace: string;
+    readonly rules: readonly Rule[];
+    readonly servers: readonly ToolServerInfo[];
+    readonly secrets: readonly SecretInfo[];
+}
+
+export function permissionGroups(facts: Facts): PermissionGroup[] {
+    const { session } = facts;
+    const rules = facts.rules.filter(({ sessionId, server, kind }) => (sessionId ?? session.sessionId) === session.sessionId && !(server !== undefined && kind === "network"));
+    const of = (...kinds: Rule["kind"][]) => rules.filter(({ kind }) => kinds.includes(kind)).map(ruleRow);
+    const asks = (text: string): PermissionRow => ({ text, detail: "you are asked", change: "addRule" });
+    const isHeld = session.sandbox !== "none";
+    return [
+        { title: "Sandbox", rows: sandboxRows(session) },
+        { title: "Files", rows: fileRows(facts) },
+        { title: "Network", rows: isHeld ? [...of("network", "request"), asks("Any other host")] : [unasked("Any host")] },
+        { title: "Tools", rows: [...facts.servers.map(serverRow), ...of("tool", "host", "server", undefined), asks("Any other call")] },
+        { title: "Packages and Output", rows: [...of("install", "output"), asks("Any other package")] },
+        { title: "Secrets", rows: secretRows(facts) },
+        { title: "Limits", rows: limitNames.map((limit) => ({ text: limit.title, detail: limitText(limit, session.limits), change: { limit } })) },
+    ];
+}
+
+const unasked = (text: string): PermissionRow => ({ text, detail: "without asking you: there is no sandbox", change: { setting: "cellgate.sandboxLauncher" } });
+
+function sandboxRows(session: Facts["session"]): PermissionRow[] {
+    const change = { setting: "cellgate.sandboxLauncher" };
+    const weakness = weaknessOf(session);
+    const image = session.image ? [{ text: `The image ${label(session.image.name)}`, detail: "in place of this machine's system", change: { setting: "cellgate.sandboxImage" } }] : [];
+    return [
+        { text: weakness ? weakness.long : `Held by ${session.sandbox}`, detail: session.layers.join(", "), change },
+        ...image,
+        ...(session.sandboxNotices ?? []).map((notice) => ({ text: label(notice, 300), detail: "", change })),
+    ];
+}
+
+function fileRows({ session, workspace }: Facts): PermissionRow[] {
+    if (session.sandbox === "none") return [unasked("All files that you can reach")];
+    const change = { setting: "cellgate.sandboxConfig" };
+    const { allowRead = [], allowWrite = [], gpu } = session.sandboxAdditions ?? {};
+    return [
+        { text: label(workspace), detail: "read and written, without its protected files and .env", change },
+        { text: "Your home", detail: "not seen", change },
+        ...allowRead.map((path) => ({ text: label(path), detail: "read", change })),
+        ...allowWrite.map((path) => ({ text: label(path), detail: "read and written", change })),
+        ...(gpu ? [{ text: "The graphics cards", detail: "used", change }] : []),
+        ...(session.sandboxConfig === undefined ? [] : [{ text: label(session.sandboxConfig), detail: "shows more, or hides", change }]),
+    ];
+}
+
+function ruleRow(rule: Rule): PermissionRow {
+    const { source, effect, uses } = rule;
+    const until = sources.find((each) => each.source === source)?.until ?? source;
+    const detail = `${effect}, ${until}${uses === undefined ? "" : `, for ${uses} more`}`;
+    return { text: label(ruleText(rule), 300), detail, ...(source === "default" ? {} : { change: { rule } }) };
+}
+
+const serverRow = (server: ToolServerInfo): PermissionRow => ({
+    text: label(server.name),
+    detail: `${stateOf(server)}${server.sandbox === "none" ? ", outside the sandbox" : ""}`,
+    change: "toolServers",
+});
+
+function secretRows({ secrets, session: { sessionId } }: Facts): PermissionRow[] {
+    const rows = secrets.filter((secret) => (secret.sessionId ?? sessionId) === sessionId)
+        .map((secret): PermissionRow => ({ text: label(secret.name), detail: `never seen by code; ${useOf(secret)}`, change: "secrets" }));
+    return rows.length > 0 ? rows : [{ text: "None", detail: "", change: "secrets" }];
+}

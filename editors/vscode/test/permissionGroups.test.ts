@@ -1,0 +1,56 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Rule, SecretInfo, ToolServerInfo } from "../src/protocol/messages";
+import { permissionGroups, type Facts } from "../src/sessionViews/permissionGroups";
+
+const session: Facts["session"] = {
+    sessionId: "s",
+    kernel: { name: "python3", language: "python" },
+    sandbox: "bwrap",
+    layers: ["bwrap", "seccomp"],
+    cwd: "/w",
+    limits: { memoryBytes: 2 ** 30 },
+};
+const rule = (more: Partial<Rule>): Rule => ({ id: "r", effect: "allow", source: "workspaceStore", ...more });
+const secret = (more: Partial<SecretInfo>): SecretInfo => ({ name: "TOKEN", scope: "workspace", source: "stored", usedBy: [], ...more });
+const server: ToolServerInfo = { name: "notes", source: "user", identity: "0", state: "stopped", sandbox: "none" };
+
+function rowsOf(title: string, more: Partial<Facts>): string[] {
+    const groups = permissionGroups({ session, workspace: "/w", rules: [], servers: [], secrets: [], ...more });
+    return (groups.find((group) => group.title === title)?.rows ?? []).map(({ text, detail }) => `${text}: ${detail}`);
+}
+
+test("what no rule decides is asked about", () => {
+    assert.deepEqual(rowsOf("Network", {}), ["Any other host: you are asked"]);
+    assert.deepEqual(rowsOf("Tools", { servers: [server] }), ["notes: starts when it is needed, outside the sandbox", "Any other call: you are asked"]);
+});
+
+test("rules are where they decide, and those of other sessions and of tool servers' connections nowhere", () => {
+    const rules = [
+        rule({ kind: "network", host: "example.org" }),
+        rule({ kind: "network", host: "other.org", source: "session", sessionId: "t" }),
+        rule({ kind: "network", host: "of-a-server.org", server: "notes" }),
+        rule({ kind: "tool", server: "notes", effect: "deny", uses: 2, source: "session", sessionId: "s" }),
+    ];
+    assert.deepEqual(rowsOf("Network", { rules }), ["connect to example.org: allow, kept for this workspace", "Any other host: you are asked"]);
+    assert.deepEqual(rowsOf("Tools", { rules }), ["any tool of notes: deny, until that session ends, for 2 more", "Any other call: you are asked"]);
+});
+
+test("without a sandbox, files and hosts are reached unasked, and this is said", () => {
+    const free: Partial<Facts> = { session: { ...session, sandbox: "none", layers: [] } };
+    assert.match(rowsOf("Sandbox", free)[0] ?? "", /can do all that you can/);
+    assert.deepEqual(rowsOf("Network", free), ["Any host: without asking you: there is no sandbox"]);
+    assert.deepEqual(rowsOf("Files", free), ["All files that you can reach: without asking you: there is no sandbox"]);
+});
+
+test("what the user added to the sandbox is named", () => {
+    const rows = rowsOf("Files", { session: { ...session, sandboxAdditions: { allowRead: ["/data"], allowWrite: ["/out"], gpu: true }, sandboxConfig: "/s.json" } });
+    assert.deepEqual(rows.slice(2), ["/data: read", "/out: read and written", "The graphics cards: used", "/s.json: shows more, or hides"]);
+});
+
+test("secrets are this session's and wider ones, limits all", () => {
+    const secrets = [secret({}), secret({ name: "MINE", scope: "session", sessionId: "s" }), secret({ name: "THEIRS", scope: "session", sessionId: "t" })];
+    assert.deepEqual(rowsOf("Secrets", { secrets }).map((row) => row.split(":")[0]), ["TOKEN", "MINE"]);
+    assert.equal(rowsOf("Limits", {})[0], "Memory of each process, and of all together: 1 GiB");
+    assert.equal(rowsOf("Limits", {}).length, 8);
+});

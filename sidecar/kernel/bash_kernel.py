@@ -109,6 +109,8 @@ class Bash:
         for name, (ours, _) in outputs.items():
             self._outputs[ours] = (name, codecs.getincrementaldecoder("utf-8")("replace"))
         self._pending = b""
+        self._interruptible = False  # bash has read all of the cell, and has not reported its end
+        self._signals = threading.Lock()
         self._silent = True
         threading.Thread(target=self._read_outputs, daemon=True).start()
         self.run(PREPARE)
@@ -124,10 +126,22 @@ class Bash:
         report = """builtin printf 'E%%s %%s\\0' "$?" "$__cellgate_lines" >&%d; __cellgate_lines=""" % REPORTS
         # Bash counts the lines of the cell from the one where the eval ends.
         first = "__cellgate_first=$((LINENO + %d))" % code.count("\n")
-        text = "%s; eval %s <&%d\n%s\n" % (first, shlex.quote(code), EMPTY, report)
+        begun = """builtin printf 'B\\0' >&%d""" % REPORTS
+        # An interrupt that came at the very end of the cell before may cost bash the first character.
+        text = "\n%s; %s; eval %s <&%d\n%s\n" % (first, begun, shlex.quote(code), EMPTY, report)
         self._write(self._commands, text)
+        try:
+            return self._read_reports(on_prompt)
+        finally:
+            with self._signals:
+                self._interruptible = False
+
+    def _read_reports(self, on_prompt):
         while True:
             words = self._next_report()
+            if words is not None and words.startswith("B"):
+                self._interruptible = True
+                continue
             if words is None:
                 self._drain()
                 return self._process.returncode, 0
@@ -142,13 +156,13 @@ class Bash:
 
     def text_of(self, code):
         """What the code prints; the code may change nothing."""
-        self._write(self._commands, """builtin printf 'T%%s\\0' "$(%s)" >&%d\n""" % (code, REPORTS))
+        self._write(self._commands, """\nbuiltin printf 'T%%s\\0' "$(%s)" >&%d\n""" % (code, REPORTS))
         words = self._next_report()
         return words[1:] if words else ""
 
     def run_hidden(self, code):
         """Gives lines of code to bash that are no cell, and returns their exit status."""
-        self._write(self._commands, """%s\nbuiltin printf 'T%%s\\0' "$?" >&%d\n""" % (code, REPORTS))
+        self._write(self._commands, """\n%s\nbuiltin printf 'T%%s\\0' "$?" >&%d\n""" % (code, REPORTS))
         words = self._next_report()
         self._drain()
         return int(words[1:]) if words else 1
@@ -158,10 +172,18 @@ class Bash:
         return self._process.poll() is not None
 
     def interrupt(self, is_running):
-        """Ends what runs. A program that bash is about to start takes bash's own handler of SIGINT with it until then, and
-        an interrupt at that moment is lost: what has become a program since is sent its own, while `is_running()`."""
-        sent = self._programs()
-        self._signal(signal.SIGINT)
+        """Ends what runs, while `is_running()`. Bash that is interrupted while it reads a cell loses what it has read so far:
+        the interrupt waits until it has read all of it. A program that bash is about to start takes bash's own handler of
+        SIGINT with it until then, and an interrupt at that moment is lost: what has become a program since is sent its own."""
+        while True:
+            if not is_running():
+                return
+            sent = self._programs()
+            with self._signals:
+                if self._interruptible and is_running():
+                    self._signal(signal.SIGINT)
+                    break
+            time.sleep(LATER_LOOKS[0])
         for delay in LATER_LOOKS:
             time.sleep(delay)
             if not is_running():

@@ -93,8 +93,9 @@ TEST_CASE("members that exclude or need each other are named") {
     CHECK(problem_with<SessionCreateParams>(R"({"kernel":{}})") ==
           "params.kernel: expected name or interpreter or connectionFile or server, found neither");
     CHECK(problem_with<SessionCreateParams>(R"({"kernel":{"name":"a"}})") == "none");
-    CHECK(problem_with<SessionCreateParams>(R"({"sandbox":{}})") ==
-          "params.sandbox: expected at least one of launcher, image, configFile, allowRead, allowWrite, gpu, found none");
+    CHECK(
+        problem_with<SessionCreateParams>(R"({"sandbox":{}})") ==
+        "params.sandbox: expected at least one of launcher, image, configFile, allowRead, allowWrite, gpu, found none");
     CHECK(problem_with<SessionRestartParams>(R"({"sessionId":"a","sandbox":{"gpu":true}})") == "none");
 }
 

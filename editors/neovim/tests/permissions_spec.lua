@@ -65,6 +65,12 @@ it("permissions: without a sandbox it says that nothing is asked", function()
   lacks(words, "any other host")
 end)
 
+it("permissions: the weaker sandbox reaches no host", function()
+  local words = texts(vim.tbl_extend("force", info, { sandbox = "landlock" }), {})
+  has(words, "no host: this sandbox has no network")
+  lacks(words, "any other host")
+end)
+
 it("permissions: a key revokes the rule of a line", function()
   local fake = require("with_fake")()
   local removed

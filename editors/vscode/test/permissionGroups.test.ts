@@ -43,6 +43,10 @@ test("without a sandbox, files and hosts are reached unasked, and this is said",
     assert.deepEqual(rowsOf("Files", free), ["All files that you can reach: without asking you: there is no sandbox"]);
 });
 
+test("the weaker sandbox reaches no host", () => {
+    assert.deepEqual(rowsOf("Network", { session: { ...session, sandbox: "landlock" } }), ["Any host: not reached: this sandbox has no network"]);
+});
+
 test("what the user added to the sandbox is named", () => {
     const rows = rowsOf("Files", { session: { ...session, sandboxAdditions: { allowRead: ["/data"], allowWrite: ["/out"], gpu: true }, sandboxConfig: "/s.json" } });
     assert.deepEqual(rows.slice(2), ["/data: read", "/out: read and written", "The graphics cards: used", "/s.json: shows more, or hides"]);

@@ -111,6 +111,8 @@ function M.rows(info, root, facts)
   add({ heading("Network") })
   if info.sandbox == "none" then
     add({ row("any host, without asking you: there is no sandbox") })
+  elseif info.sandbox == "landlock" then
+    add({ row("no host: this sandbox has no network") })
   else
     add(rule_rows(facts.rules, id, { "network", "request" }))
     add({ row("any other host: you are asked", "rule allow network ") })

@@ -35,11 +35,10 @@ export function permissionGroups(facts: Facts): PermissionGroup[] {
     const rules = facts.rules.filter(({ sessionId, server, kind }) => (sessionId ?? session.sessionId) === session.sessionId && !(server !== undefined && kind === "network"));
     const of = (...kinds: Rule["kind"][]) => rules.filter(({ kind }) => kinds.includes(kind)).map(ruleRow);
     const asks = (text: string): PermissionRow => ({ text, detail: "you are asked", change: "addRule" });
-    const isHeld = session.sandbox !== "none";
     return [
         { title: "Sandbox", rows: sandboxRows(session) },
         { title: "Files", rows: fileRows(facts) },
-        { title: "Network", rows: isHeld ? [...of("network", "request"), asks("Any other host")] : [unasked("Any host")] },
+        { title: "Network", rows: networkRows(session, [...of("network", "request"), asks("Any other host")]) },
         { title: "Tools", rows: [...facts.servers.map(serverRow), ...of("tool", "host", "server", undefined), asks("Any other call")] },
         { title: "Packages and Output", rows: [...of("install", "output"), asks("Any other package")] },
         { title: "Secrets", rows: secretRows(facts) },
@@ -48,6 +47,11 @@ export function permissionGroups(facts: Facts): PermissionGroup[] {
 }
 
 const unasked = (text: string): PermissionRow => ({ text, detail: "without asking you: there is no sandbox", change: { setting: "cellgate.sandboxLauncher" } });
+
+function networkRows({ sandbox }: Facts["session"], decided: PermissionRow[]): PermissionRow[] {
+    if (sandbox === "none") return [unasked("Any host")];
+    return sandbox === "landlock" ? [{ text: "Any host", detail: "not reached: this sandbox has no network" }] : decided;
+}
 
 function sandboxRows(session: Facts["session"]): PermissionRow[] {
     const change = { setting: "cellgate.sandboxLauncher" };

@@ -54,6 +54,10 @@ struct SidecarServices {
     session::SpareKernels& spares;
 };
 
+// The agent's own execution, while its session is there. Throws Error{forbidden} unless it is one, and Error{denied} if
+// it is not the agent's to see.
+void require_own_execution(SidecarServices& sidecar, const Client& client, const std::string& execution_id);
+
 void add_lifecycle_handlers(SidecarServices& sidecar, Client& client);
 void add_session_handlers(SidecarServices& sidecar, Client& client);
 void add_kernel_handlers(SidecarServices& sidecar, Client& client);

@@ -16,7 +16,10 @@ struct RecordMethods {
 
     Task<protocol::RecordQueryResult> query(protocol::RecordQueryParams params) {
         if (client.role != protocol::Role::user) {
-            require_own(params.execution_id);
+            if (!params.execution_id) {
+                client.refuse("an agent can read the record of its own executions: params.executionId is missing");
+            }
+            require_own_execution(sidecar, client, *params.execution_id);
             co_return co_await sidecar.activity.query_newest(std::move(params));
         }
         co_return co_await sidecar.activity.query(std::move(params));
@@ -26,20 +29,17 @@ struct RecordMethods {
         feed.unsubscribe();
         co_return Empty{};
     }
-
-    void require_own(const std::optional<std::string>& execution_id) {
-        if (!execution_id) {
-            client.refuse("an agent can read the record of its own executions: params.executionId is missing");
-        }
-        const std::optional<SessionTable::Found> found = sidecar.sessions.try_find_execution(*execution_id);
-        if (!found || found->second->client != client.id) {
-            client.refuse(fmt::format("the execution \"{}\" is none of this agent's", *execution_id));
-        }
-        sidecar.review.require_shown(*found->second, *client.agent);
-    }
 };
 
 } // namespace
+
+void require_own_execution(SidecarServices& sidecar, const Client& client, const std::string& execution_id) {
+    const std::optional<SessionTable::Found> found = sidecar.sessions.try_find_execution(execution_id);
+    if (!found || found->second->client != client.id) {
+        client.refuse(fmt::format("the execution \"{}\" is none of this agent's", execution_id));
+    }
+    sidecar.review.require_shown(*found->second, *client.agent);
+}
 
 void add_record_handlers(SidecarServices& sidecar, Client& client) {
     const auto handlers = std::make_shared<RecordMethods>(sidecar, client);

@@ -241,6 +241,18 @@ class Agents(McpTest):
         undone = editor.request("changes/undo", {"executionId": execution})
         self.assertEqual((undone["restored"], (self.workspace.path / "notes.txt").read_text()), (["notes.txt"], "one"))
 
+    def test_an_agent_lists_what_its_own_executions_changed_and_neither_reads_nor_undoes_it(self):
+        editor, agent = self.editor(), self.agent()
+        mine = run(editor, "open('mine.txt', 'w').write('x')")
+        own = agent.run("open('own.txt', 'w').write('x')").id
+        listed = agent.request("changes/list", {"executionId": own})["files"]
+        self.assertEqual([(each["path"], each["kind"]) for each in listed], [("own.txt", "created")])
+        for method, params in (("changes/list", {"executionId": mine}), ("changes/undo", {"executionId": own}),
+                               ("changes/read", {"executionId": own, "path": "own.txt", "side": "after"})):
+            with self.subTest(method), self.assertRaises(RpcError) as refused:
+                agent.request(method, params)
+            self.assertEqual(refused.exception.code, 1013)
+
 
 class Later(ChangesTest):
     def test_changes_outlive_the_sidecar(self):

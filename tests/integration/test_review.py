@@ -325,13 +325,13 @@ class Ways(ReviewTest):
 
     def test_what_is_read_later(self):
         agent = self.listener()
-        cell = agent.execute(READ + "raise KeyError(phrase)")
+        cell = agent.execute(READ + "open(phrase, 'w').close()\nraise KeyError(phrase)")
         self.answer(cell)
         cell.result()
         agent.heard = ""
         info = agent.request("execution/get", {"executionId": cell.id})
         self.assertEqual(info["result"]["error"]["ename"], "Withheld" if self.reviewed else "KeyError")
-        for method in ("output/read", "record/query"):
+        for method in ("output/read", "record/query", "changes/list"):
             with self.subTest(method):
                 if self.reviewed:
                     error = self.error_of(agent, method, {"executionId": cell.id})

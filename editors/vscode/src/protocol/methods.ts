@@ -144,7 +144,7 @@ export interface Requests {
     "record/query": { params: RecordQueryParams; result: RecordQueryResult };
     /** Whether the record is as it was written. */
     "record/verify": { params: RecordVerifyParams; result: RecordVerifyResult };
-    /** Which files of the workspace an execution changed. */
+    /** Which files of the workspace an execution changed. An agent: one of its own. */
     "changes/list": { params: ChangesParams; result: ChangesListResult };
     /** A file as it was before an execution, or after. */
     "changes/read": { params: ChangesReadParams; result: ChangesReadResult };

@@ -10,8 +10,8 @@ Reads one JSON object from stdin:
   packages   the folder of installed Python packages, one folder for each install
   folder     where files may be written
   programs   paths of deno, pyright, node, bash and shellcheck, as far as they are there
-Writes {"diagnostics": [...], "checkers": [...], "missing": [...]}, as the result of `validate`; `install` of a
-Python diagnostic has names of modules.
+Writes {"diagnostics": [...], "checkers": [...], "missing": [...]}, of Python also {"complexity": N}, as the result of
+`validate`; `install` of a Python diagnostic has names of modules.
 """
 
 import json

@@ -270,6 +270,24 @@ def _is_preamble(node):
         isinstance(node, ast.ImportFrom) and node.module == "__future__")
 
 
+# A part of an expression or a statement at which the code goes on in one of two ways. `try` has its handlers, a chain of
+# `and` or `or` its operands, a comprehension its `for` and each of its `if`s, `match` its cases.
+DECISIONS = (ast.If, ast.IfExp, ast.For, ast.AsyncFor, ast.While, ast.ExceptHandler, ast.Assert, ast.comprehension,
+             ast.match_case)
+
+
+def complexity(tree):
+    """Its cyclomatic complexity (McCabe 1976): 1, and 1 for each decision."""
+    count = 1
+    for node in ast.walk(tree):
+        count += isinstance(node, DECISIONS)
+        if isinstance(node, ast.BoolOp):
+            count += len(node.values) - 1
+        elif isinstance(node, ast.comprehension):
+            count += len(node.ifs)
+    return count
+
+
 def check(asked, result):
     """`asked` and `result` as in check.py."""
     code, modules = asked["code"], asked["modules"]
@@ -279,6 +297,7 @@ def check(asked, result):
     earlier = [(each, text) for each, text in earlier if each is not None]
     result["checkers"].append("python")
     if tree is not None:
+        result["complexity"] = complexity(tree)
         known = Modules(asked["paths"], modules)
         names = Names([each for each, _ in earlier] + [tree])
         Patterns(report, known, names, tree, asked["profile"]).check(tree)

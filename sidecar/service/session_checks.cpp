@@ -56,6 +56,11 @@ checks::CheckRequest SessionChecks::request_for(protocol::ValidateParams params)
         request.has_profile = true;
         request.modules = profiles_.find(*profile).modules;
     }
+    if (params.modules) {
+        request.has_profile = true;
+        request.modules = std::move(params.modules);
+    }
+    request.types = params.types.value_or(true);
     return request;
 }
 
@@ -108,9 +113,9 @@ Task<void> SessionChecks::require_allowed(std::shared_ptr<session::Session> sess
     protocol::ValidateParams params;
     params.code = std::move(code);
     params.session_id = session->id();
+    params.types = false; // they are no reason to refuse code
     const std::string profile = session->options().profile.value_or("");
     checks::CheckRequest request = request_for(std::move(params));
-    request.types = false; // they are no reason to refuse code
     const protocol::ValidateResult result = co_await checks_.check(std::move(request));
     if (result.checkers.empty()) {
         throw Error(ErrorCode::denied, fmt::format("the profile {} refuses code that nothing could look at", profile));

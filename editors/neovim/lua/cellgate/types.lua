@@ -1508,12 +1508,15 @@
 ---@field context? string[]
 ---@field sessionId? ChosenId Whose Python and packages. It is not started for it.
 ---@field profile? ProfileName
+---@field modules? string[]
+---@field types? boolean Also look at types, which takes a second. Default true.
 
 --- What was found, in the order of the lines.
 ---@class ValidateResult
 ---@field diagnostics Diagnostic[]
 ---@field checkers VisibleLine[] The programs that read the code.
 ---@field missing? VisibleLine[] Programs that would find more, each with how to install it.
+---@field complexity? integer Of Python code that can be read: its cyclomatic complexity, 1 and 1 for each decision.
 
 --- A finding in code. Lines and columns are counted from 0; columns are code points; the end is exclusive.
 ---@class Diagnostic

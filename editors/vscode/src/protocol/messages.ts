@@ -2797,6 +2797,14 @@ export interface ValidateParams {
      * Default: the session's. With one, what it does not offer and what is dangerous are errors; without, advice.
      */
     profile?: ProfileName;
+    /**
+     * The Python modules that the code may import, with those below them, in place of the profile's.
+     */
+    modules?: string[];
+    /**
+     * Also look at types, which takes a second. Default true.
+     */
+    types?: boolean;
 }
 /**
  * What was found, in the order of the lines.
@@ -2811,6 +2819,10 @@ export interface ValidateResult {
      * Programs that would find more, each with how to install it.
      */
     missing?: VisibleLine[];
+    /**
+     * Of Python code that can be read: its cyclomatic complexity, 1 and 1 for each decision.
+     */
+    complexity?: number;
 }
 /**
  * A finding in code. Lines and columns are counted from 0; columns are code points; the end is exclusive.

@@ -23,8 +23,8 @@ Environment kernel_environment(const Environment& environment) {
     return chosen;
 }
 
-std::vector<mcp::Tool> all_tools(SidecarClient& sidecar, const UserLimits& limits) {
-    std::vector<mcp::Tool> all = execution_tools(sidecar, limits);
+std::vector<mcp::Tool> own_tools(SidecarClient& sidecar) {
+    std::vector<mcp::Tool> all = execution_tools(sidecar);
     for (std::vector<mcp::Tool> family : {session_tools(sidecar), check_tools(sidecar), catalogue_tools(sidecar)}) {
         std::move(family.begin(), family.end(), std::back_inserter(all));
     }
@@ -33,7 +33,10 @@ std::vector<mcp::Tool> all_tools(SidecarClient& sidecar, const UserLimits& limit
 }
 
 std::vector<mcp::Tool> offered_tools(SidecarClient& sidecar, const AgentSettings& settings) {
-    std::vector<mcp::Tool> all = all_tools(sidecar, settings.limits);
+    if (settings.tools.family == ToolFamily::python_sandbox) {
+        return python_sandbox_tools(sidecar, settings.python_sandbox);
+    }
+    std::vector<mcp::Tool> all = own_tools(sidecar);
     const std::vector<std::string_view>& offered = settings.tools.tools;
     if (!offered.empty()) {
         std::erase_if(all, [&](const mcp::Tool& each) {
@@ -54,8 +57,14 @@ mcp::ServerDescription description(const AgentSettings& settings) {
 } // namespace
 
 AgentSettings read_agent_settings(AgentOptions options, const Environment& environment) {
-    return {std::move(options.sidecar), find_tool_set(options.tool_set), read_user_limits(environment),
-            kernel_environment(environment)};
+    AgentSettings settings;
+    settings.sidecar = std::move(options.sidecar);
+    settings.tools = find_tool_set(options.tool_set);
+    settings.kernel_environment = kernel_environment(environment);
+    if (settings.tools.family == ToolFamily::python_sandbox) {
+        settings.python_sandbox = read_python_sandbox_settings(environment);
+    }
+    return settings;
 }
 
 AgentServer::AgentServer(async::Loop* loop, std::shared_ptr<protocol::Connection> connection,

@@ -4,8 +4,8 @@
 #include "agent/serve_agent.hpp"
 #include "agent/tool_set.hpp"
 #include "base/environment.hpp"
-#include "limits.hpp"
 #include "mcp/server.hpp"
+#include "python_sandbox_settings.hpp"
 #include "sidecar_client.hpp"
 
 #include <memory>
@@ -16,12 +16,12 @@ namespace cellgate::agent {
 struct AgentSettings {
     daemon::WorkspaceSidecarOptions sidecar;
     ToolSet tools;
-    UserLimits limits;
     Environment kernel_environment;
+    PythonSandboxSettings python_sandbox; // for its tools alone
 };
 
-// `environment`, of this process, has the user's limits and what is meant for the kernel. Throws Error{config_invalid}
-// for limits that are no numbers.
+// `environment`, of this process, has the settings of the chosen tools and what is meant for the kernel. Throws
+// Error{config_invalid} for settings that cannot be read.
 AgentSettings read_agent_settings(AgentOptions options, const Environment& environment);
 
 class AgentServer {

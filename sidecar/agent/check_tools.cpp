@@ -2,7 +2,6 @@
 
 #include "base/json_codec.hpp"
 #include "mcp/content.hpp"
-#include "output_page.hpp"
 #include "protocol/messages/kernels.hpp"
 #include "tools.hpp"
 

@@ -2,6 +2,8 @@
 
 #include "base/json_codec.hpp"
 #include "output_page.hpp"
+#include "output_reader.hpp"
+#include "run_code.hpp"
 #include "tools.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +19,6 @@ using protocol::CallToolResult;
 using protocol::ExecuteResult;
 using protocol::ExecutionStatus;
 
-constexpr Duration between_reports = std::chrono::milliseconds(200);
 constexpr std::size_t max_error_bytes = 2000;
 constexpr double default_seconds = 30;
 constexpr std::string_view loss_notice = "[The kernel was restarted before this, because the previous one was lost "
@@ -143,42 +144,13 @@ CallToolResult result_of(OutputPage& page, const ExecuteResult& result, const st
 // ---- The tools ------------------------------------------------------------------------------------------------------
 
 struct ExecutionTools {
-    ExecutionTools(SidecarClient& sidecar_, const UserLimits& limits_) : sidecar(sidecar_), limits(limits_) {}
     SidecarClient& sidecar;
-    UserLimits limits;
 
-    std::size_t characters_of(const std::optional<std::int64_t>& wanted, std::size_t otherwise) const {
+    static std::size_t characters_of(const std::optional<std::int64_t>& wanted, std::size_t otherwise) {
         if (wanted && *wanted < 1) {
             throw Error(ErrorCode::invalid_params, "arguments.max_output_chars: expected 1 or more");
         }
-        return std::min(wanted ? static_cast<std::size_t>(*wanted) : otherwise, limits.max_characters);
-    }
-
-    // Tells the client the latest line, at most a few times a second.
-    SidecarClient::OnOutput reporter(std::shared_ptr<ToolCall> call) {
-        return [this, call, last = std::optional<Instant>()](const protocol::ExecuteOutputParams& output) mutable {
-            const Instant now = sidecar.clock().now();
-            if (!output.output || (last && now - *last < between_reports)) {
-                return;
-            }
-            last = now;
-            call->report(latest_line(*output.output));
-        };
-    }
-
-    static std::string latest_line(const RawJson& output) {
-        const std::string text = first_text(output);
-        const std::size_t end = text.find_last_not_of(" \n\r\t");
-        if (end == std::string::npos) {
-            return "there is output";
-        }
-        const std::size_t line_break = text.find_last_of("\n\r", end);
-        const std::size_t begin = line_break == std::string::npos ? 0 : line_break + 1;
-        return text.substr(begin, end + 1 - begin);
-    }
-
-    static std::string first_text(const RawJson& output) {
-        return plain_text(json_member_text(output.text(), "text").value_or(""));
+        return std::min(wanted ? static_cast<std::size_t>(*wanted) : otherwise, max_output_characters);
     }
 
     Task<ExecuteResult> run(std::string code, double timeout, std::string session, std::shared_ptr<ToolCall> call) {
@@ -186,13 +158,12 @@ struct ExecutionTools {
         params.code = std::move(code);
         params.timeout_seconds = timeout;
         params.session_id = std::move(session);
-        SidecarClient::OnOutput on_output = reporter(call);
-        co_return co_await sidecar.execute(std::move(params), std::move(call), std::move(on_output));
+        return run_code(&sidecar, std::move(params), std::move(call));
     }
 
     Task<CallToolResult> execute(ExecuteArguments arguments, std::shared_ptr<ToolCall> call) {
         const std::size_t characters = characters_of(arguments.max_output_chars, default_output_characters);
-        const double timeout = limits.timeout_of(arguments.timeout, default_seconds);
+        const double timeout = arguments.timeout.value_or(default_seconds);
         std::string session;
         if (arguments.session) {
             session = std::move(*arguments.session);
@@ -220,7 +191,7 @@ struct ExecutionTools {
         constexpr std::size_t ipybox_characters = 5000;
         constexpr double ipybox_seconds = 120;
         const std::size_t characters = characters_of(arguments.max_output_chars, ipybox_characters);
-        const double timeout = limits.timeout_of(arguments.timeout, ipybox_seconds);
+        const double timeout = arguments.timeout.value_or(ipybox_seconds);
         const std::string session = co_await sidecar.own_session(std::nullopt, call);
         const ExecuteResult result = co_await run(std::move(arguments.code), timeout, session, call);
         OutputPage page = co_await read_output_page(&sidecar, call, result.execution_id, std::nullopt, characters);
@@ -273,8 +244,8 @@ constexpr std::string_view read_input = R"({"type":"object","properties":{
 
 } // namespace
 
-std::vector<mcp::Tool> execution_tools(SidecarClient& sidecar, const UserLimits& limits) {
-    const auto tools = std::make_shared<ExecutionTools>(sidecar, limits);
+std::vector<mcp::Tool> execution_tools(SidecarClient& sidecar) {
+    const auto tools = std::make_shared<ExecutionTools>(sidecar);
     std::vector<mcp::Tool> all;
     all.push_back(mcp::typed_tool<ExecuteArguments>(
         tool_spec("execute",

@@ -2,7 +2,7 @@
 // action that a user is asked about.
 
 #include "mcp/content.hpp"
-#include "output_page.hpp"
+#include "output_reader.hpp"
 #include "tools.hpp"
 
 #include <fmt/format.h>

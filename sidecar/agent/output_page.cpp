@@ -1,6 +1,6 @@
 #include "output_page.hpp"
 
-#include "base/encoding.hpp"
+#include "output_reader.hpp"
 
 #include <fmt/format.h>
 
@@ -13,7 +13,6 @@ namespace cellgate::agent {
 
 namespace {
 
-constexpr std::uint64_t read_bytes = std::uint64_t{1} << 20;
 // In base64, of one page. Models take less than that.
 constexpr std::size_t max_picture_bytes = std::size_t{4} << 20;
 constexpr std::array<std::string_view, 4> picture_types = {"image/png", "image/jpeg", "image/webp", "image/gif"};
@@ -36,25 +35,6 @@ Position parse_cursor(const std::string& cursor) {
     throw Error(ErrorCode::invalid_params, "cursor: expected one that a result named as `next`");
 }
 
-// An output as nbformat has it.
-struct Output {
-    std::string output_type;
-    std::optional<std::string> text;
-    std::optional<std::map<std::string, RawJson>> data;
-    std::optional<std::vector<std::string>> traceback;
-    std::optional<std::string> ename;
-    std::optional<std::string> evalue;
-    template <class Self, class Visit>
-    static void fields(Self& self, Visit& visit) {
-        visit("output_type", self.output_type);
-        visit("text", self.text);
-        visit("data", self.data);
-        visit("traceback", self.traceback);
-        visit("ename", self.ename);
-        visit("evalue", self.evalue);
-    }
-};
-
 struct Shown {
     std::string text;
     std::string picture_type;
@@ -68,16 +48,14 @@ std::string without_space(std::string base64) {
 
 void show_data(const std::map<std::string, RawJson>& data, Shown& shown) {
     for (const std::string_view type : picture_types) {
-        const auto found = data.find(std::string(type));
-        if (found != data.end() && found->second.type() == "string") {
+        if (std::optional<std::string> picture = text_of_data(data, std::string(type))) {
             shown.picture_type = type;
-            shown.picture = without_space(decode_json_string(found->second.text()));
+            shown.picture = without_space(std::move(*picture));
             return;
         }
     }
-    const auto plain = data.find("text/plain");
-    if (plain != data.end() && plain->second.type() == "string") {
-        shown.text = plain_text(decode_json_string(plain->second.text())) + "\n";
+    if (const std::optional<std::string> plain = text_of_data(data, "text/plain")) {
+        shown.text = plain_text(*plain) + "\n";
         return;
     }
     std::string types;
@@ -110,21 +88,6 @@ Shown show(const protocol::OutputRecord& record) {
     return shown;
 }
 
-// The bytes of the first `count` characters of `text`.
-std::size_t bytes_of(std::string_view text, std::size_t count) {
-    std::size_t at = 0;
-    while (at < text.size() && count > 0) {
-        at += decode_utf8(text.substr(at)).length;
-        --count;
-    }
-    return at;
-}
-
-std::size_t count_characters(std::string_view text) {
-    return static_cast<std::size_t>(
-        std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
-}
-
 // Fills a page from records.
 class PageWriter {
   public:
@@ -141,7 +104,7 @@ class PageWriter {
         }
         const std::string_view text =
             std::string_view(shown.text).substr(std::min(position_.offset, shown.text.size()));
-        const std::size_t taken = bytes_of(text, left_);
+        const std::size_t taken = bytes_of_characters(text, left_);
         block_ += text.substr(0, taken);
         left_ -= count_characters(text.substr(0, taken));
         if (taken < text.size()) {
@@ -179,61 +142,20 @@ class PageWriter {
 
 } // namespace
 
-std::string plain_text(std::string_view text) {
-    std::string plain;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if (text[i] != '\x1b') {
-            plain += text[i];
-            continue;
-        }
-        const char kind = i + 1 < text.size() ? text[i + 1] : '\0';
-        if (kind == '[') { // parameters, then a letter
-            i += 2;
-            while (i < text.size() && (text[i] < '@' || text[i] > '~')) {
-                ++i;
-            }
-        } else if (kind == ']') { // a text, up to BEL or ESC backslash
-            i += 2;
-            while (i < text.size() && text[i] != '\a' && text[i] != '\x1b') {
-                ++i;
-            }
-            i += i + 1 < text.size() && text[i] == '\x1b' && text[i + 1] == '\\' ? 1 : 0;
-        } else {
-            ++i;
-        }
-    }
-    return plain;
-}
-
 Task<OutputPage> read_output_page(SidecarClient* sidecar, std::shared_ptr<mcp::ToolCall> on_behalf,
                                   std::string execution_id, std::optional<std::string> cursor, std::size_t characters) {
     OutputPage page;
     PageWriter writer(page, cursor ? parse_cursor(*cursor) : Position{}, characters);
-    bool complete = false;
-    bool more = true;
-    while (more && !complete && !page.cut) {
-        protocol::OutputReadParams params{execution_id, writer.position().seq, read_bytes};
-        protocol::OutputReadResult result;
-        try {
-            result = co_await sidecar->call<protocol::OutputRead>(std::move(params), on_behalf);
-        } catch (const protocol::RemoteError& error) {
-            if (error.code != ErrorCode::denied) {
-                throw;
-            }
-            page.withheld = error.message;
-            break;
-        }
-        for (const protocol::OutputRecord& record : result.records) {
-            page.cut = !writer.add(record);
-            if (page.cut) {
-                break;
-            }
-        }
-        complete = result.complete;
-        more = !result.records.empty();
-    }
+    std::function<bool(const protocol::OutputRecord&)> take = [&writer](const protocol::OutputRecord& record) {
+        return writer.add(record);
+    };
+    const std::int64_t first = writer.position().seq;
+    ReadingEnd end =
+        co_await read_records(sidecar, std::move(on_behalf), std::move(execution_id), first, std::move(take));
+    page.cut = end.stopped;
+    page.withheld = std::move(end.withheld);
     writer.finish();
-    if (page.cut || (!complete && page.withheld.empty())) {
+    if (page.cut || (!end.complete && page.withheld.empty())) {
         page.next = fmt::format("{}:{}", writer.position().seq, writer.position().offset);
     }
     co_return page;

@@ -26,7 +26,4 @@ struct OutputPage {
 Task<OutputPage> read_output_page(SidecarClient* sidecar, std::shared_ptr<mcp::ToolCall> on_behalf,
                                   std::string execution_id, std::optional<std::string> cursor, std::size_t characters);
 
-// Removes terminal control sequences: colours, movements, titles.
-std::string plain_text(std::string_view text);
-
 } // namespace cellgate::agent

@@ -108,10 +108,7 @@ struct SessionTools {
     }
 
     Task<CallToolResult> close(CloseArguments arguments, std::shared_ptr<ToolCall> call) {
-        protocol::SessionParams params;
-        params.session_id = arguments.session;
-        co_await sidecar.call<protocol::SessionClose>(std::move(params), std::move(call));
-        sidecar.forget_session(arguments.session);
+        co_await sidecar.close_session(std::move(arguments.session), std::move(call));
         co_return mcp::text_result("The session has ended, with its variables.");
     }
 

@@ -196,7 +196,10 @@ bool SidecarClient::take_loss(const std::string& session) {
     return false;
 }
 
-void SidecarClient::forget_session(const std::string& session) {
+Task<void> SidecarClient::close_session(std::string session, std::shared_ptr<mcp::ToolCall> on_behalf) {
+    protocol::SessionParams params;
+    params.session_id = session;
+    co_await call<protocol::SessionClose>(std::move(params), std::move(on_behalf));
     for (auto& [language, own] : own_) {
         if (own.id == session) {
             own.is_there = own.was_there = false;
@@ -215,7 +218,7 @@ Task<protocol::PackagesInstallResult> SidecarClient::install(protocol::PackagesI
 
 Task<protocol::ExecuteResult> SidecarClient::execute(protocol::ExecuteParams params,
                                                      std::shared_ptr<mcp::ToolCall> on_behalf, OnOutput on_output) {
-    const std::string id = random_id();
+    const std::string id = params.execution_id.value_or(random_id());
     params.execution_id = id;
     running_[id] = Running{on_behalf, std::move(on_output)};
     const ScopeExit forget([&] { running_.erase(id); });

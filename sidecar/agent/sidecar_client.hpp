@@ -56,7 +56,7 @@ class SidecarClient {
     // Installs packages. `on_line` receives pip's lines while it runs.
     Task<protocol::PackagesInstallResult> install(protocol::PackagesInstallParams params,
                                                   std::shared_ptr<mcp::ToolCall> on_behalf, OnLine on_line);
-    // Runs code. `on_output` receives the output while it runs.
+    // Runs code, with an id of its own where the caller gives none. `on_output` receives the output while it runs.
     Task<protocol::ExecuteResult> execute(protocol::ExecuteParams params, std::shared_ptr<mcp::ToolCall> on_behalf,
                                           OnOutput on_output);
     // The id of the agent's own session of a language, which is created if necessary.
@@ -66,8 +66,8 @@ class SidecarClient {
                                                std::shared_ptr<mcp::ToolCall> on_behalf);
     // Whether that session was lost and recreated since the last call: the connection, or the sidecar, had ended.
     bool take_loss(const std::string& session);
-    // The session was closed.
-    void forget_session(const std::string& session);
+    // Ends a session that this client created.
+    Task<void> close_session(std::string session, std::shared_ptr<mcp::ToolCall> on_behalf);
 
     Clock& clock() { return clock_; }
     // Must be awaited.

@@ -22,6 +22,11 @@ constexpr std::string_view ipybox_instructions =
     "leaves the sandbox may wait for a user's answer; a denial says why, and asking again the same way will not change "
     "it.";
 
+constexpr std::string_view python_sandbox_instructions =
+    "Runs Python code in a sandbox. Each call of execute_code has fresh variables. What leaves the sandbox may wait "
+    "for "
+    "a user's answer; a denial says why, and asking again the same way will not change it.";
+
 } // namespace
 
 const std::vector<ToolSet>& tool_sets() {
@@ -31,6 +36,7 @@ const std::vector<ToolSet>& tool_sets() {
          {"execute", "read_output", "search_tools", "describe_tool", "generate_wrappers", "install_package", "reset"}},
         {"all", instructions, {}},
         {"ipybox", ipybox_instructions, {"register_mcp_server", "execute_ipython_cell", "install_package", "reset"}},
+        {"python-sandbox", python_sandbox_instructions, {}, ToolFamily::python_sandbox},
     };
     return sets;
 }

@@ -1,5 +1,7 @@
 #include "tools.hpp"
 
+#include "mcp/content.hpp"
+
 namespace cellgate::agent {
 
 protocol::ToolSpec tool_spec(std::string name, std::string description, std::string_view input_schema,
@@ -12,6 +14,12 @@ protocol::ToolSpec tool_spec(std::string name, std::string description, std::str
         spec.output_schema = RawJson::parse(output_schema);
     }
     return spec;
+}
+
+protocol::CallToolResult json_result(const RawJson& value) {
+    protocol::CallToolResult result = mcp::text_result(value.text());
+    result.structured_content = value;
+    return result;
 }
 
 } // namespace cellgate::agent

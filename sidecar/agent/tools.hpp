@@ -2,8 +2,8 @@
 // `execution_tools` and its neighbours are the tools of `cellgate mcp`, one file for each family.
 // They use the SidecarClient, which must outlive them.
 
-#include "limits.hpp"
 #include "mcp/server.hpp"
+#include "python_sandbox_settings.hpp"
 #include "sidecar_client.hpp"
 
 #include <string>
@@ -12,7 +12,7 @@
 namespace cellgate::agent {
 
 // execute, execute_ipython_cell, read_output.
-std::vector<mcp::Tool> execution_tools(SidecarClient& sidecar, const UserLimits& limits);
+std::vector<mcp::Tool> execution_tools(SidecarClient& sidecar);
 
 // reset, interrupt, create_session, close_session, transfer.
 std::vector<mcp::Tool> session_tools(SidecarClient& sidecar);
@@ -26,6 +26,10 @@ std::vector<mcp::Tool> catalogue_tools(SidecarClient& sidecar);
 // install_package.
 mcp::Tool install_tool(SidecarClient& sidecar);
 
+// Those of Python Sandbox Server, with its names and results: execute_code, validate_code, get_sandbox_info,
+// list_capabilities.
+std::vector<mcp::Tool> python_sandbox_tools(SidecarClient& sidecar, const PythonSandboxSettings& settings);
+
 // Of a tool that takes none.
 struct NoArguments {
     static constexpr bool closed = true;
@@ -37,5 +41,8 @@ inline constexpr std::string_view nothing_input = R"({"type":"object","propertie
 // A tool as a client lists it. `input_schema`, `output_schema`: JSON; empty: none.
 protocol::ToolSpec tool_spec(std::string name, std::string description, std::string_view input_schema,
                              std::string_view output_schema = {});
+
+// A result that is JSON, as text and as structured content.
+protocol::CallToolResult json_result(const RawJson& value);
 
 } // namespace cellgate::agent

@@ -4,11 +4,10 @@ import json
 import os
 import re
 import signal
-import subprocess
 import unittest
 
 import mcp_wire
-from cellgate_client import CELLGATE, REPOSITORY
+from cellgate_client import REPOSITORY
 from executions import RpcError
 from mcp_testing import McpTest, details_of, text_of
 from processes import wait_until
@@ -68,50 +67,6 @@ class IpyboxCases(McpTest):
                                 code="from mcptools.mine.tool_2 import Params, run\nprint(run(Params(s='hello')))")
         editor.allow(editor.approval())
         self.assertIn("hello", text_of(self.assert_ok(agent.answer(call))))
-
-
-class LimitsOfPythonSandboxServer(McpTest):
-    """Its variables, in the configuration of the agent's program."""
-
-    def agent_with(self, **variables):
-        return self.mcp(environment=self.workspace.environment(**variables))
-
-    def timed_out(self, result):
-        return result["isError"] and "[timeout: " in text_of(result)
-
-    def test_the_timeout_of_executions_that_name_none(self):
-        for names in ({"SANDBOX_TIMEOUT": "0.7"}, {"SANDBOX_DEFAULT_TIMEOUT": "0.7", "SANDBOX_TIMEOUT": "1000"},
-                      {"SANDBOX_MAX_TIMEOUT": "0.7"}):
-            with self.subTest(names):
-                agent = self.agent_with(**names)
-                self.assertTrue(self.timed_out(agent.call("execute", code="while True: pass")))
-                self.assert_failed(agent.call("execute_ipython_cell", code="while True: pass"), "timeout")
-
-    def test_the_longest_timeout_and_what_nobody_can_widen(self):
-        agent = self.agent_with(SANDBOX_MAX_TIMEOUT="20", SANDBOX_DEFAULT_TIMEOUT="0.7")
-        self.assert_failed(agent.call("execute", code="1", timeout=21), "SANDBOX_MAX_TIMEOUT")
-        slow = "import time\ntime.sleep(1.5)\nprint('done')"
-        self.assert_ok(agent.call("execute", code=slow, timeout=20))  # the control
-        wide = self.agent_with(SANDBOX_MAX_TIMEOUT="100000")
-        self.assert_failed(wide.call("execute", code="1", timeout=301), "at most 300")
-
-    def test_the_most_output_of_a_result(self):
-        agent = self.agent_with(SANDBOX_MAX_OUTPUT_SIZE="40")
-        for result in (agent.call("execute", code="print('a' * 100)"),
-                       agent.call("execute", code="print('a' * 100)", max_output_chars=90)):
-            output, notice = (block["text"] for block in result["content"])
-            self.assertEqual(output, "a" * 40)
-            self.assertIn("read_output with execution_id", notice)
-        free = self.mcp().call("execute", code="print('a' * 100)", max_output_chars=90)  # the control
-        self.assertEqual(free["content"][0]["text"], "a" * 90)
-
-    def test_what_is_no_number_starts_nothing(self):
-        for name in ("SANDBOX_TIMEOUT", "SANDBOX_DEFAULT_TIMEOUT", "SANDBOX_MAX_TIMEOUT", "SANDBOX_MAX_OUTPUT_SIZE"):
-            with self.subTest(name):
-                ended = subprocess.run([CELLGATE, "mcp", "--root", self.workspace.path], text=True, capture_output=True,
-                                       stdin=subprocess.DEVNULL, env=self.workspace.environment(**{name: "30s"}))
-                self.assertNotEqual(ended.returncode, 0)
-                self.assertIn(name, ended.stderr)
 
 
 class Running(McpTest):

@@ -15,8 +15,8 @@ struct AgentOptions {
     std::string tool_set = std::string(default_tool_set);
 };
 
-// Until its client has gone. `environment`, of this process, has the user's limits and what is meant for the kernel.
-// Throws Error{config_invalid} for limits that are no numbers.
+// Until its client has gone. `environment`, of this process, has the settings of the chosen tools and what is meant for
+// the kernel. Throws Error{config_invalid} for settings that cannot be read.
 Task<void> serve_agent(async::Loop* loop, AgentOptions options, Environment environment);
 
 } // namespace cellgate::agent

@@ -7,10 +7,14 @@
 
 namespace cellgate::agent {
 
+// Whose tools they are: each family has tools, and settings, of its own.
+enum class ToolFamily { cellgate, python_sandbox };
+
 struct ToolSet {
     std::string_view name;
     std::string_view instructions;       // for the model
-    std::vector<std::string_view> tools; // empty: all
+    std::vector<std::string_view> tools; // of the family; empty: all
+    ToolFamily family = ToolFamily::cellgate;
 };
 
 inline constexpr std::string_view default_tool_set = "few";

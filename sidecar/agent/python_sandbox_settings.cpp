@@ -1,0 +1,138 @@
+#include "python_sandbox_settings.hpp"
+
+#include "base/error.hpp"
+#include "base/escape_unprintable.hpp"
+#include "named_variables.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <sstream>
+
+namespace cellgate::agent {
+
+namespace {
+
+constexpr const char* no_container =
+    "code runs in cellgate's sandbox anyway; a session in an image is a user's to start: cellgate run --image";
+
+std::vector<std::string> split(const std::string& text, char separator) {
+    std::istringstream stream(text);
+    std::vector<std::string> parts;
+    for (std::string part; std::getline(stream, part, separator);) {
+        std::erase(part, ' ');
+        if (!part.empty()) {
+            parts.push_back(std::move(part));
+        }
+    }
+    return parts;
+}
+
+NamedVariable number_into(const char* name, double& number) {
+    return {name, [&number](const std::string& variable, const std::string& value) {
+                number = read_number(variable, value);
+            }};
+}
+
+} // namespace
+
+bool ModuleGroup::has(std::string_view module) const {
+    return std::any_of(modules.begin(), modules.end(), [&](const std::string& each) {
+        return module == each || (module.starts_with(each) && module[each.size()] == '.');
+    });
+}
+
+const std::vector<ModuleGroup>& module_groups() {
+    static const std::vector<ModuleGroup> groups = {
+        {"safe_stdlib", "",
+         split("math random datetime json re time calendar uuid collections itertools functools operator "
+               "bisect heapq copy dataclasses enum typing string textwrap unicodedata difflib decimal "
+               "fractions statistics cmath base64 binascii hashlib hmac secrets html html.parser "
+               "xml.etree.ElementTree csv configparser urllib.parse abc contextlib types",
+               ' ')},
+        {"data_science", "SANDBOX_ENABLE_DATA_SCIENCE",
+         split("numpy pandas scipy matplotlib seaborn sklearn statsmodels plotly sympy", ' ')},
+        {"network", "SANDBOX_ENABLE_NETWORK",
+         split("httpx requests urllib.request aiohttp websocket ftplib smtplib email", ' ')},
+        {"filesystem", "SANDBOX_ENABLE_FILESYSTEM", split("pathlib os.path tempfile shutil glob zipfile tarfile", ' ')},
+    };
+    return groups;
+}
+
+bool PythonSandboxSettings::offers(const ModuleGroup& group) const {
+    return group.variable.empty() || std::find(groups.begin(), groups.end(), group.name) != groups.end();
+}
+
+std::vector<std::string> PythonSandboxSettings::modules() const {
+    if (custom_modules) {
+        return *custom_modules;
+    }
+    std::vector<std::string> all;
+    for (const ModuleGroup& group : module_groups()) {
+        if (offers(group)) {
+            std::copy(group.modules.begin(), group.modules.end(), std::back_inserter(all));
+        }
+    }
+    return all;
+}
+
+double PythonSandboxSettings::timeout_of(std::optional<double> asked) const {
+    if (asked && *asked <= 0) {
+        throw Error(ErrorCode::invalid_params, fmt::format("timeout: expected more than 0, found {}", *asked));
+    }
+    if (asked && *asked > max_timeout) {
+        throw Error(ErrorCode::limit_exceeded,
+                    fmt::format("timeout: expected at most {}, found {}", max_timeout, *asked),
+                    "the user who configured this server can set SANDBOX_MAX_TIMEOUT");
+    }
+    return asked.value_or(std::min(default_timeout, max_timeout));
+}
+
+PythonSandboxSettings read_python_sandbox_settings(const Environment& environment) {
+    PythonSandboxSettings settings;
+    std::vector<NamedVariable> variables = {
+        number_into("SANDBOX_TIMEOUT", settings.default_timeout),
+        number_into("SANDBOX_DEFAULT_TIMEOUT", settings.default_timeout),
+        number_into("SANDBOX_MAX_TIMEOUT", settings.max_timeout),
+        {"SANDBOX_MAX_OUTPUT_SIZE",
+         [&settings](const std::string& name, const std::string& value) {
+             const double most = static_cast<double>(settings.max_output_size);
+             settings.max_output_size =
+                 static_cast<std::size_t>(std::max(1.0, std::min(most, read_number(name, value))));
+         }},
+        {"SANDBOX_DEFAULT_MEMORY_LIMIT",
+         [&settings](const std::string& name, const std::string& value) {
+             settings.memory_bytes = parse_memory(value);
+             if (!settings.memory_bytes) {
+                 throw Error(ErrorCode::config_invalid,
+                             fmt::format("expected {} to be a size such as 128m, found \"{}\"", name,
+                                         escape_unprintable(value)));
+             }
+         }},
+        {"SANDBOX_ALLOWED_IMPORTS",
+         [&settings](const std::string&, const std::string& value) { settings.custom_modules = split(value, ','); }},
+        {"SANDBOX_ENABLE_CONTAINER_MODE",
+         [](const std::string& name, const std::string& value) {
+             if (read_flag(name, value)) {
+                 throw Error(ErrorCode::config_invalid, fmt::format("{}: there is no container mode", name),
+                             no_container);
+             }
+         }},
+        not_taken("SANDBOX_CONTAINER_IMAGE", "there is no container mode", no_container),
+    };
+    for (const ModuleGroup& group : module_groups()) {
+        if (!group.variable.empty()) {
+            variables.push_back(
+                {std::string(group.variable), [&settings, &group](const std::string& name, const std::string& value) {
+                     if (read_flag(name, value)) {
+                         settings.groups.emplace_back(group.name);
+                     }
+                 }});
+        }
+    }
+    read_variables(environment, "SANDBOX_", variables);
+    return settings;
+}
+
+} // namespace cellgate::agent

@@ -1,0 +1,47 @@
+#include "run_code.hpp"
+
+#include "base/json_scan.hpp"
+#include "output_reader.hpp"
+
+#include <chrono>
+#include <string>
+#include <utility>
+
+namespace cellgate::agent {
+
+namespace {
+
+constexpr Duration between_reports = std::chrono::milliseconds(200);
+
+std::string latest_line(const RawJson& output) {
+    const std::string text = plain_text(json_member_text(output.text(), "text").value_or(""));
+    const std::size_t end = text.find_last_not_of(" \n\r\t");
+    if (end == std::string::npos) {
+        return "there is output";
+    }
+    const std::size_t line_break = text.find_last_of("\n\r", end);
+    const std::size_t begin = line_break == std::string::npos ? 0 : line_break + 1;
+    return text.substr(begin, end + 1 - begin);
+}
+
+// Reports at most a few times a second.
+SidecarClient::OnOutput reporter(SidecarClient* sidecar, std::shared_ptr<mcp::ToolCall> call) {
+    return [sidecar, call, last = std::optional<Instant>()](const protocol::ExecuteOutputParams& output) mutable {
+        const Instant now = sidecar->clock().now();
+        if (!output.output || (last && now - *last < between_reports)) {
+            return;
+        }
+        last = now;
+        call->report(latest_line(*output.output));
+    };
+}
+
+} // namespace
+
+Task<protocol::ExecuteResult> run_code(SidecarClient* sidecar, protocol::ExecuteParams params,
+                                       std::shared_ptr<mcp::ToolCall> call) {
+    SidecarClient::OnOutput on_output = reporter(sidecar, call);
+    co_return co_await sidecar->execute(std::move(params), std::move(call), std::move(on_output));
+}
+
+} // namespace cellgate::agent

@@ -1,0 +1,14 @@
+#pragma once
+// `run_code` runs code for an agent and tells its client the latest line of output meanwhile.
+
+#include "sidecar_client.hpp"
+
+#include <memory>
+
+namespace cellgate::agent {
+
+// Throws what `execute` does. `params.execution_id`: a new one, unless it is set.
+Task<protocol::ExecuteResult> run_code(SidecarClient* sidecar, protocol::ExecuteParams params,
+                                       std::shared_ptr<mcp::ToolCall> call);
+
+} // namespace cellgate::agent

@@ -36,6 +36,9 @@ std::vector<mcp::Tool> offered_tools(SidecarClient& sidecar, const AgentSettings
     if (settings.tools.family == ToolFamily::python_sandbox) {
         return python_sandbox_tools(sidecar, settings.python_sandbox);
     }
+    if (settings.tools.family == ToolFamily::sandboxmcp) {
+        return sandboxmcp_tools(sidecar, settings.sandboxmcp);
+    }
     std::vector<mcp::Tool> all = own_tools(sidecar);
     const std::vector<std::string_view>& offered = settings.tools.tools;
     if (!offered.empty()) {
@@ -63,6 +66,8 @@ AgentSettings read_agent_settings(AgentOptions options, const Environment& envir
     settings.kernel_environment = kernel_environment(environment);
     if (settings.tools.family == ToolFamily::python_sandbox) {
         settings.python_sandbox = read_python_sandbox_settings(environment);
+    } else if (settings.tools.family == ToolFamily::sandboxmcp) {
+        settings.sandboxmcp = read_sandboxmcp_settings(environment);
     }
     return settings;
 }

@@ -6,6 +6,7 @@
 #include "base/environment.hpp"
 #include "mcp/server.hpp"
 #include "python_sandbox_settings.hpp"
+#include "sandboxmcp_settings.hpp"
 #include "sidecar_client.hpp"
 
 #include <memory>
@@ -18,6 +19,7 @@ struct AgentSettings {
     ToolSet tools;
     Environment kernel_environment;
     PythonSandboxSettings python_sandbox; // for its tools alone
+    SandboxmcpSettings sandboxmcp;        // for its tools alone
 };
 
 // `environment`, of this process, has the settings of the chosen tools and what is meant for the kernel. Throws

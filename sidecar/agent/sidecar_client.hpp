@@ -66,6 +66,8 @@ class SidecarClient {
                                                std::shared_ptr<mcp::ToolCall> on_behalf);
     // Whether that session was lost and recreated since the last call: the connection, or the sidecar, had ended.
     bool take_loss(const std::string& session);
+    // Whether it is a session that this client created, by its id.
+    bool owns(const std::string& session) const { return session.starts_with(id_); }
     // Ends a session that this client created.
     Task<void> close_session(std::string session, std::shared_ptr<mcp::ToolCall> on_behalf);
 

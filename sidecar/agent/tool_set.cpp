@@ -27,6 +27,12 @@ constexpr std::string_view python_sandbox_instructions =
     "for "
     "a user's answer; a denial says why, and asking again the same way will not change it.";
 
+constexpr std::string_view sandboxmcp_instructions = "Runs Python, Node.js and shell code in a sandbox. Code without a "
+                                                     "session has fresh variables; create_session starts "
+                                                     "one that keeps them. What leaves the sandbox may wait for a "
+                                                     "user's answer; a denial says why, and asking again the "
+                                                     "same way will not change it.";
+
 } // namespace
 
 const std::vector<ToolSet>& tool_sets() {
@@ -37,6 +43,7 @@ const std::vector<ToolSet>& tool_sets() {
         {"all", instructions, {}},
         {"ipybox", ipybox_instructions, {"register_mcp_server", "execute_ipython_cell", "install_package", "reset"}},
         {"python-sandbox", python_sandbox_instructions, {}, ToolFamily::python_sandbox},
+        {"sandboxmcp", sandboxmcp_instructions, {}, ToolFamily::sandboxmcp},
     };
     return sets;
 }

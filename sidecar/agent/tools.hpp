@@ -4,6 +4,7 @@
 
 #include "mcp/server.hpp"
 #include "python_sandbox_settings.hpp"
+#include "sandboxmcp_settings.hpp"
 #include "sidecar_client.hpp"
 
 #include <string>
@@ -29,6 +30,9 @@ mcp::Tool install_tool(SidecarClient& sidecar);
 // Those of Python Sandbox Server, with its names and results: execute_code, validate_code, get_sandbox_info,
 // list_capabilities.
 std::vector<mcp::Tool> python_sandbox_tools(SidecarClient& sidecar, const PythonSandboxSettings& settings);
+
+// The 23 of sandboxmcp, with its names.
+std::vector<mcp::Tool> sandboxmcp_tools(SidecarClient& sidecar, const SandboxmcpSettings& settings);
 
 // Of a tool that takes none.
 struct NoArguments {

@@ -8,7 +8,7 @@
 namespace cellgate::agent {
 
 // Whose tools they are: each family has tools, and settings, of its own.
-enum class ToolFamily { cellgate, python_sandbox };
+enum class ToolFamily { cellgate, python_sandbox, sandboxmcp };
 
 struct ToolSet {
     std::string_view name;

@@ -332,6 +332,16 @@ class OtherCommands(CliTest):
         self.assertRegex(ended.stdout.lower(), "bubblewrap|bwrap")
         self.assertIn("kernel", ended.stdout.lower())
 
+    def test_mcp_prints_the_settings_of_each_client(self):
+        for client, key in {"vscode": "servers", "claude": "mcpServers", "cursor": "mcpServers",
+                            "neovim": "mcpServers"}.items():
+            printed = self.cli("mcp", "--print-config", client)
+            self.assertEqual(printed.returncode, 0, printed.stderr)
+            server = json.loads(printed.stdout)[key]["cellgate"]
+            self.assertTrue(os.access(server["command"], os.X_OK), server)
+            self.assertEqual(server["args"][:2], ["mcp", "--root"])
+            self.assertIn("this goes into", printed.stderr)
+
     def test_help_about_what_is_not_there_says_so(self):
         for words in (["help", "nope"], ["nope", "--help"], ["nope"]):
             ended = self.cli(*words, rooted=False)

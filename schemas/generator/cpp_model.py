@@ -61,7 +61,7 @@ SPECIAL_FIELDS = {
 JOINED_ENUMS = {("ProgressValue", "kind"): "ProgressKind"}
 # What a required value is until it is set, where that is not the first of the enum: nothing is allowed by omission.
 INITIAL = {"Effect": "ask", "Verdict": "deny", "ToolServerState": "stopped",
-           "ElicitationAction": "cancel"}
+           "ElicitationAction": "cancel", "ClientVerdict": "deny"}
 # What cellgate sends, and also reads from its own files: there too a condition that is ignored would widen a rule.
 STORED = {"Rule"}
 # Members that are words of C++.

@@ -67,7 +67,7 @@ protocol::Action to_protocol(const Action& action) {
 Action from_protocol(const protocol::Action& action) {
     switch (action.kind) {
     case ActionKind::tool:
-        return read<ToolCall>(action);
+        return action.cwd ? read<ClientCall>(action) : read<ToolCall>(action);
     case ActionKind::host:
         return read<HostCall>(action);
     case ActionKind::server:

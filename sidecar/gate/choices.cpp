@@ -282,6 +282,12 @@ std::vector<Choice> request_choices(const Payload& payload, const ChoiceContext&
     return choices;
 }
 
+// The tools of agents that run a program take its command line as `command`.
+bool is_command_of_client(const Payload& payload) {
+    return std::holds_alternative<ClientCall>(payload.action()) &&
+           !json_member(payload.names().arguments->text(), "command").empty();
+}
+
 std::vector<Choice> output_choices(const ChoiceContext& context) {
     std::vector<Choice> choices;
     offer(choices, "this output", Scope::once);
@@ -320,9 +326,13 @@ std::vector<Choice> choices_for(const Payload& payload, const ChoiceContext& con
     if (context.in_execution) {
         offer(choices, "this exact call", Scope::execution);
     }
-    if (payload.requires_exact()) {
+    const bool runs_command = is_command_of_client(payload);
+    if (payload.requires_exact() || runs_command) {
         if (context.in_session) {
             offer(choices, "this exact call", Scope::session);
+        }
+        if (runs_command) {
+            offer(choices, "this exact call", Scope::workspace);
         }
         return choices;
     }

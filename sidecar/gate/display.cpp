@@ -243,6 +243,10 @@ void show_command(Lines& lines, const std::vector<std::string>& command) {
 std::string title(const ToolCall& call) {
     return fmt::format("tool {} of {}", visible_name(call.tool), visible_name(call.server));
 }
+std::string title(const ClientCall& call) {
+    return fmt::format("tool {} of {}, which carries it out itself, outside the sandbox", visible_name(call.tool),
+                       visible_name(call.server));
+}
 std::string title(const HostCall& call) {
     return fmt::format("{} on this machine, outside the sandbox", visible_name(call.tool));
 }

@@ -242,6 +242,7 @@ Payload::Payload(const Action& action) : action_(&action) {
             names_.arguments = &value;
         }
     });
+    names_.has_own_folder = std::holds_alternative<ClientCall>(action);
     if (const auto* request = std::get_if<HttpRequest>(&action)) {
         names_.has_other_body = names_.arguments == nullptr && may_have_body(*request);
     }

@@ -63,6 +63,7 @@ class Payload {
         std::optional<std::string_view> path;
         const RawJson* arguments = nullptr; // of a request: its body, if that is an object
         bool has_other_body = false;        // of a request: it has, or may have, a body that is no object
+        bool has_own_folder = false;        // relative paths in the arguments are not the workspace's
         friend bool operator==(const Names&, const Names&) = default;
     };
     const Names& names() const { return names_; }

@@ -126,7 +126,9 @@ Task<Decision> Gate::Impl::decide(std::shared_ptr<Impl> self, Request request) {
     if (self->has_no_approver() && (result.confirm() || !self->can_elicit(entry->request))) {
         std::string reason = no_approver_reason(entry->request);
         reason += result.failed_tests.empty() ? "" : fmt::format("; {}", fmt::join(result.failed_tests, "; "));
-        co_return self->record_immediate(*entry, denied(action, ResolvedBy::no_client, std::move(reason)));
+        Decision decision = denied(action, ResolvedBy::no_client, std::move(reason));
+        decision.needs_confirmation = result.confirm().has_value();
+        co_return self->record_immediate(*entry, std::move(decision));
     }
     co_return co_await ask(self, entry);
 }
@@ -320,7 +322,7 @@ void Gate::Impl::prepare(const PendingRequestPtr& entry) {
         const RawJson& form = request.edit_form ? *request.edit_form : *entry->payload.names().arguments;
         approval.edit_text = edit_text(form.text());
     }
-    approval.session_id = request.session_id;
+    approval.session_id = request.of_client ? std::nullopt : request.session_id;
     approval.execution_id = request.execution_id;
     approval.origin = request.origin;
     if (approval.origin) {
@@ -347,6 +349,7 @@ void Gate::Impl::show(const PendingRequestPtr& entry) {
 void Gate::Impl::settle(const PendingRequestPtr& kept, Decision decision) {
     const PendingRequestPtr entry = kept; // the caller's may be a reference into a list
     entry->decision = std::move(decision);
+    entry->decision->needs_confirmation = entry->approval.confirm.has_value();
     record(*entry, *entry->decision);
     const bool by_user = entry->decision->by == ResolvedBy::user || entry->decision->by == ResolvedBy::elicitation;
     if (entry->decision->allowed && by_user && entry->request.definition) {

@@ -98,7 +98,7 @@ Match match_number(double limit, const std::string& number) {
     return value.compare(Decimal(fmt::format("{}", limit))) < 0 ? Match::yes : Match::no;
 }
 
-Match match_value(const Matcher& matcher, std::string_view value, PathSnapshot& paths) {
+Match match_value(const Matcher& matcher, std::string_view value, PathSnapshot& paths, bool has_own_folder) {
     if (matcher.equals || matcher.in) {
         const JsonValue found = parse_json_value(value);
         Match best = Match::no;
@@ -114,6 +114,9 @@ Match match_value(const Matcher& matcher, std::string_view value, PathSnapshot& 
         return Match::no;
     }
     const std::string text = decode_json_string(value);
+    if (matcher.under && has_own_folder && !text.starts_with('/')) {
+        return Match::unclear;
+    }
     return matcher.glob ? glob_match(text, *matcher.glob) : path_under(text, *matcher.under, paths);
 }
 
@@ -280,10 +283,11 @@ Match matches(const Rule& rule, const Payload& payload, PathSnapshot& paths) {
     }
     // A body that is not read as we read JSON may mean to its server what the condition is about.
     const bool unread = names.has_other_body && rule.arguments && !rule.arguments->empty();
-    return std::min(request, unread ? Match::unclear : match_arguments(rule, names.arguments, paths).match);
+    return std::min(request, unread ? Match::unclear
+                                    : match_arguments(rule, names.arguments, paths, names.has_own_folder).match);
 }
 
-ArgumentsMatch match_arguments(const Rule& rule, const RawJson* arguments, PathSnapshot& paths) {
+ArgumentsMatch match_arguments(const Rule& rule, const RawJson* arguments, PathSnapshot& paths, bool has_own_folder) {
     ArgumentsMatch all;
     if (!rule.arguments) {
         return all;
@@ -291,7 +295,7 @@ ArgumentsMatch match_arguments(const Rule& rule, const RawJson* arguments, PathS
     for (const auto& condition : *rule.arguments) {
         const std::optional<std::string_view> value =
             arguments != nullptr ? find_pointer(arguments->text(), condition.first) : std::nullopt;
-        const Match match = value ? match_value(condition.second, *value, paths) : Match::no;
+        const Match match = value ? match_value(condition.second, *value, paths, has_own_folder) : Match::no;
         if (match < all.match) {
             all = {match, &condition};
         }

@@ -34,7 +34,8 @@ struct ArgumentsMatch {
     Match match = Match::yes;
     const std::pair<const std::string, protocol::Matcher>* condition = nullptr;
 };
-ArgumentsMatch match_arguments(const protocol::Rule& rule, const RawJson* arguments, PathSnapshot& paths);
+ArgumentsMatch match_arguments(const protocol::Rule& rule, const RawJson* arguments, PathSnapshot& paths,
+                               bool has_own_folder = false);
 
 // Whether the rule decides: an allow rule only by a certain match, and for requires_exact_payload() actions only when
 // it binds them exactly; the other effects also by an unclear match.

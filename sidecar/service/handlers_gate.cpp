@@ -1,6 +1,8 @@
 // approval/*, policy/*: the gate's own methods, for users; and elicitation/*.
 
+#include "base/escape_unprintable.hpp"
 #include "base/host.hpp"
+#include "client_action.hpp"
 #include "egress/public_address_policy.hpp"
 #include "handlers.hpp"
 #include "policy_history.hpp"
@@ -14,6 +16,7 @@ namespace {
 
 struct GateMethods {
     SidecarServices& sidecar;
+    Client& client;
 
     Task<Empty> respond(protocol::ApprovalRespondParams params) {
         co_await sidecar.gate.respond(std::move(params));
@@ -36,6 +39,23 @@ struct GateMethods {
     Task<Empty> cancel(protocol::ActionCancelParams params) {
         sidecar.registry.dispatcher().cancel(params.number);
         co_return Empty{};
+    }
+    Task<protocol::ActionDecideResult> decide(protocol::ActionDecideParams params) {
+        gate::Request request = client_request(std::move(params), client.agent);
+        if (request.session_id && sidecar.sessions.has(*request.session_id)) {
+            throw Error(ErrorCode::invalid_params, "params.clientSession: a session of the workspace has this name");
+        }
+        const gate::Decision decision = co_await sidecar.gate.decide(std::move(request));
+        sidecar.gate.outcome_report(decision).left_to_client();
+        protocol::ActionDecideResult result;
+        result.by = decision.by;
+        result.reason = escape_unprintable(decision.reason);
+        if (decision.allowed) {
+            result.decision = protocol::ClientVerdict::allow;
+        } else if (decision.by == protocol::ResolvedBy::no_client && !decision.needs_confirmation) {
+            result.decision = protocol::ClientVerdict::ask;
+        }
+        co_return result;
     }
     Task<protocol::Rule> add(protocol::PolicyAddParams params) {
         if (params.session_id) {
@@ -80,7 +100,7 @@ struct GateMethods {
 } // namespace
 
 void add_gate_handlers(SidecarServices& sidecar, Client& client) {
-    const auto handlers = std::make_shared<GateMethods>(sidecar);
+    const auto handlers = std::make_shared<GateMethods>(sidecar, client);
     client.peer.on_request<protocol::ApprovalRespond>(
         [handlers](protocol::ApprovalRespondParams params) { return handlers->respond(std::move(params)); });
     client.peer.on_request<protocol::ElicitationRespond>(
@@ -90,6 +110,8 @@ void add_gate_handlers(SidecarServices& sidecar, Client& client) {
         [handlers](Empty params) { return handlers->list_decisions(params); });
     client.peer.on_request<protocol::ActionCancel>(
         [handlers](protocol::ActionCancelParams params) { return handlers->cancel(params); });
+    client.peer.on_request<protocol::ActionDecide>(
+        [handlers](protocol::ActionDecideParams params) { return handlers->decide(std::move(params)); });
     client.peer.on_request<protocol::PolicyAdd>(
         [handlers](protocol::PolicyAddParams params) { return handlers->add(std::move(params)); });
     client.peer.on_request<protocol::PolicyParse>(

@@ -33,6 +33,8 @@ class SessionTable {
     Task<SessionPtr> find_or_start(std::optional<std::string> session_id);
     // Throws Error{session_not_found}.
     SessionPtr find(const std::string& session_id) const;
+    // Also one that is starting.
+    bool has(const std::string& session_id) const { return sessions_.contains(session_id); }
     std::vector<SessionPtr> all() const;
     // Whether one starts or runs something.
     bool is_busy() const;

@@ -224,6 +224,10 @@ TEST_CASE("clients see each kind of action as the protocol has it") {
     CHECK(
         json(connection_of_server()) ==
         R"({"kind":"network","server":"files","host":"example.org","port":443,"program":"curl","serverIdentity":"si"})");
+    CHECK(
+        json(own_call(R"({"command":"npm test"})")) ==
+        R"({"kind":"tool","server":"claude","tool":"Bash","argumentsText":"{\"command\":\"npm test\"}","cwd":"/home/ada/plan/src","serverIdentity":"identity of claude","toolIdentity":"definition of Bash"})");
+    CHECK(std::holds_alternative<gate::ClientCall>(gate::from_protocol(gate::to_protocol(own_call("{}")))));
     CHECK(json(install_with_index()) ==
           R"({"kind":"install","command":["/usr/bin/pip","install","numpy"],"environmentNames":["PIP_INDEX_URL"]})");
 }
@@ -238,6 +242,7 @@ TEST_CASE("each member of an action is shown, sent and counted, and hashed unles
     check_each_member(connection_of_server());
     check_each_member(install_with_index());
     check_each_member(output());
+    check_each_member(own_call(R"({"command":"npm test"})"));
     gate::HttpRequest text = http_request(); // which is shown in place of its length
     text.body_bytes.reset();
     CHECK(gate::payload_hash(text) != gate::payload_hash(http_request()));

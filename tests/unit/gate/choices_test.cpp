@@ -51,10 +51,26 @@ TEST_CASE("choices begin narrow, say what they cover, and never cover everything
                                                                            "any read_file of files, this workspace"});
 }
 
+TEST_CASE("what a client runs itself is offered for exactly its payload, what it does with a file for its folder") {
+    Fixture fixture;
+    std::filesystem::create_directories(fixture.root / "src");
+    CHECK(labels(choices(fixture, own_call(R"({"command":"npm test"})"))) ==
+          std::vector<std::string>{"this call", "this exact call, this session", "this exact call, this workspace"});
+    const std::string file = (fixture.root / "src/a.ts").string();
+    CHECK(labels(choices(fixture, own_call(R"({"file_path":")" + file + R"("})", "Read"))) ==
+          std::vector<std::string>{"this call", "Read file_path under src/, this session",
+                                   "any Read of claude, this session", "any Read of claude, this workspace"});
+    // From its own folder, which is another one.
+    CHECK(labels(choices(fixture, own_call(R"({"file_path":"src/a.ts"})", "Read"))) ==
+          std::vector<std::string>{"this call", "any Read of claude, this session",
+                                   "any Read of claude, this workspace"});
+}
+
 TEST_CASE("every choice is accepted as an answer, and covers the call") {
     for (const Action& action : std::initializer_list<Action>{
              tool(R"({"path":"data/x","dest~/file":"data"})"), host(R"({"path":"a"})", "read_file"),
-             host(R"({"path":"a"})", "write_file"), launch({"/usr/bin/npx"})}) {
+             host(R"({"path":"a"})", "write_file"), launch({"/usr/bin/npx"}), own_call(R"({"command":"ls"})"),
+             own_call(R"({"file_path":"a"})", "Read")}) {
         CAPTURE(to_json(gate::to_protocol(action)));
         Fixture fixture;
         fixture.run_execution("e");

@@ -273,6 +273,18 @@ inline gate::HostCall host(const std::string& arguments, const std::string& name
     return action;
 }
 
+// Of an agent's own tool.
+inline gate::ClientCall own_call(const std::string& arguments, const std::string& name = "Bash") {
+    gate::ClientCall action;
+    action.server = "claude";
+    action.tool = name;
+    action.cwd = "/home/ada/plan/src";
+    action.arguments = RawJson::parse(arguments);
+    action.server_identity = "identity of claude";
+    action.tool_identity = "definition of " + name;
+    return action;
+}
+
 inline gate::ServerStart launch(std::vector<std::string> command, const std::string& server = "files") {
     gate::ServerStart action;
     action.server = server;

@@ -297,3 +297,21 @@ TEST_CASE("a matcher says exactly one thing") {
     CHECK(error_of([&] { fixture.add(rule(Effect::allow, std::nullopt)); }) == ErrorCode::rule_invalid);
     CHECK(error_of([&] { fixture.add(rule(Effect::allow, ActionKind::tool, "")); }) == ErrorCode::rule_invalid);
 }
+
+TEST_CASE("a relative path of a client's own call is not the workspace's") {
+    Fixture fixture;
+    make_tree(fixture);
+    const auto decided = [&](Effect effect, const std::string& path) {
+        const Rule added = fixture.add(with(rule(effect, ActionKind::tool, "claude"), "/path", under("data")));
+        const Effect found = fixture.explain(own_call(with_path(path), "Read")).effect;
+        fixture.remove(added.id);
+        return found;
+    };
+    const std::string inside = (fixture.root / "data/file").string();
+    CHECK(decided(Effect::allow, inside) == Effect::allow);
+    CHECK(decided(Effect::deny, inside) == Effect::deny);
+    CHECK(decided(Effect::allow, "data/file") == Effect::ask); // from its folder it may be another file
+    CHECK(decided(Effect::deny, "file") == Effect::deny);      // and this may be that one
+    CHECK(effects(fixture, "/path", under("data"), with_path("data/file")) == matches);
+    CHECK(effects(fixture, "/path", under("data"), with_path("file")) == differs);
+}

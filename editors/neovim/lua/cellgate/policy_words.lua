@@ -118,7 +118,8 @@ function M.outcome(past)
   if not outcome then
     return past.cancellable and "it goes on" or "it has not ended"
   end
-  local words = "it " .. (outcome.status == "cancelled" and "was cancelled" or outcome.status)
+  local ends = { cancelled = "was cancelled", unknown = "was left to the agent" }
+  local words = "it " .. (ends[outcome.status] or outcome.status)
   if outcome.error then
     words = words .. ": " .. outcome.error
   end

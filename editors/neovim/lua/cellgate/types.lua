@@ -627,7 +627,7 @@
 ---@field tool? ToolName
 ---@field argumentsText? JsonText As the code sent them.
 ---@field command? Argv
----@field cwd? Path Where the command starts.
+---@field cwd? Path
 ---@field environmentNames? string[]
 ---@field environment? table<string, string>
 ---@field url? string Of a tool server that runs elsewhere, as it is written: nothing is put in for ${VAR}.
@@ -940,8 +940,25 @@
 ---@class PolicyRemoveParams
 ---@field ruleId GivenId
 
---- How an action ended that was allowed. cancelled: it was given up, or never ran.
----@alias OutcomeStatus "succeeded"|"failed"|"cancelled"
+--- An action that this client will carry out itself, outside of cellgate: nothing runs here. Of kind `tool`, with
+--- `cwd` and as `server` the name under which rules have the client's tools; or of kind `request`. Identities,
+--- secrets and the server of a request are cellgate's to say.
+---@class ActionDecideParams
+---@field action Action
+---@field clientSession? ChosenId
+
+--- ask: no rule decides, and no user is connected who can: the client asks its own user.
+---@alias ClientVerdict "allow"|"ask"|"deny"
+
+--- The decision about an action of the client's own.
+---@class ActionDecideResult
+---@field decision ClientVerdict
+---@field by DecidedBy
+---@field reason VisibleLine
+
+--- How an action ended that was allowed. cancelled: it was given up, or never ran. unknown: the client that asked
+--- carries it out itself.
+---@alias OutcomeStatus "succeeded"|"failed"|"cancelled"|"unknown"
 
 --- What became of an action that was allowed.
 ---@class Outcome

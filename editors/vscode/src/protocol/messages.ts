@@ -1124,7 +1124,7 @@ export interface Action {
     argumentsText?: JsonText;
     command?: Argv;
     /**
-     * Where the command starts.
+     * Where the command starts. Of a call of a tool: that the client which asks carries it out itself, and where.
      */
     cwd?: Path;
     /**
@@ -1713,9 +1713,31 @@ export interface PolicyRemoveParams {
     ruleId: GivenId;
 }
 /**
- * How an action ended that was allowed. cancelled: it was given up, or never ran.
+ * An action that this client will carry out itself, outside of cellgate: nothing runs here. Of kind `tool`, with `cwd` and as `server` the name under which rules have the client's tools; or of kind `request`. Identities, secrets and the server of a request are cellgate's to say.
  */
-export type OutcomeStatus = "succeeded" | "failed" | "cancelled";
+export interface ActionDecideParams {
+    action: Action;
+    /**
+     * The client's own session of this name: a grant for a session holds for the actions that name it.
+     */
+    clientSession?: ChosenId;
+}
+/**
+ * ask: no rule decides, and no user is connected who can: the client asks its own user.
+ */
+export type ClientVerdict = "allow" | "ask" | "deny";
+/**
+ * The decision about an action of the client's own.
+ */
+export interface ActionDecideResult {
+    decision: ClientVerdict;
+    by: DecidedBy;
+    reason: VisibleLine;
+}
+/**
+ * How an action ended that was allowed. cancelled: it was given up, or never ran. unknown: the client that asked carries it out itself.
+ */
+export type OutcomeStatus = "succeeded" | "failed" | "cancelled" | "unknown";
 /**
  * What became of an action that was allowed.
  */

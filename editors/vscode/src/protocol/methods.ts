@@ -2,6 +2,8 @@
 
 import type {
     ActionCancelParams,
+    ActionDecideParams,
+    ActionDecideResult,
     Approval,
     ApprovalElicitParams,
     ApprovalElicitResult,
@@ -140,6 +142,8 @@ export interface Requests {
     "policy/remove": { params: PolicyRemoveParams; result: Empty };
     /** Cancels a tool call that was allowed and goes on. */
     "action/cancel": { params: ActionCancelParams; result: Empty };
+    /** Decides about an action that the client carries out itself, as about any other: rules, the approval, the record. */
+    "action/decide": { params: ActionDecideParams; result: ActionDecideResult };
     /** Entries of the workspace's record. An agent: those of its own executions. */
     "record/query": { params: RecordQueryParams; result: RecordQueryResult };
     /** Whether the record is as it was written. */

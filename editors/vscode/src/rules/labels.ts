@@ -120,13 +120,15 @@ function confirmationText({ publicKey }: Confirmation): string {
     return `confirmed by a touch of a security key (SHA256:${fingerprint})`;
 }
 
+const ends = { succeeded: "succeeded", failed: "failed", cancelled: "was cancelled", unknown: "was left to the agent" };
+
 /** What became of it; nothing of what was denied. */
 export function outcomeText({ decision, outcome, cancellable }: PastDecision): string | undefined {
     if (decision === "deny") return undefined;
     if (!outcome) return cancellable ? "it goes on" : "it has not ended";
     const { status, error, bytesSent, bytesReceived } = outcome;
     const carried = bytesSent === undefined || bytesReceived === undefined ? "" : `, ${bytesSent} bytes sent and ${bytesReceived} received`;
-    return `it ${status === "cancelled" ? "was cancelled" : status}${error === undefined ? "" : `: ${escapeUnprintable(error)}`}${carried}`;
+    return `it ${ends[status]}${error === undefined ? "" : `: ${escapeUnprintable(error)}`}${carried}`;
 }
 
 /** Why it was decided so, what became of it, and what would happen `now`. */

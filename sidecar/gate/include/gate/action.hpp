@@ -58,6 +58,25 @@ struct HostCall {
     }
 };
 
+// A call of one of a client's own tools, which the client carries out itself, outside the sandbox.
+struct ClientCall {
+    static constexpr ActionKind kind = ActionKind::tool;
+    static constexpr int hash_number = 9;
+    std::string server; // the name under which rules have the client's tools
+    std::string tool;
+    std::string cwd; // where the client carries it out
+    RawJson arguments;
+    std::string server_identity;
+    std::string tool_identity;
+    template <class Self>
+    static auto fields(Self& self) {
+        return std::tuple(member<field::Server>(self.server), member<field::Tool>(self.tool),
+                          member<field::Cwd>(self.cwd), member<field::Arguments>(self.arguments),
+                          member<field::ServerIdentity>(self.server_identity),
+                          member<field::ToolIdentity>(self.tool_identity));
+    }
+};
+
 // The settings by which a tool server runs in the sandbox.
 struct SandboxSettings {
     std::string file;
@@ -200,8 +219,8 @@ struct Output {
     }
 };
 
-using Action =
-    std::variant<ToolCall, HostCall, ServerStart, ServerUse, KernelStart, Connection, HttpRequest, Install, Output>;
+using Action = std::variant<ToolCall, HostCall, ServerStart, ServerUse, KernelStart, Connection, HttpRequest, Install,
+                            Output, ClientCall>;
 
 ActionKind kind_of(const Action& action);
 
@@ -218,9 +237,9 @@ void for_each_field(const Action& action, const Visit& visit) {
 
 protocol::Action to_protocol(const Action& action);
 
-// Of a client that asks what a rule would decide. A kernel's start is read as that of a tool server, which is the same
-// to rules; identities may be missing. Throws Error{invalid_params} when another field of the kind is missing, or
-// nothing is of the kind.
+// Of a client that asks what a rule would decide, or for a decision. A kernel's start is read as that of a tool server,
+// which is the same to rules; a call of a tool with a folder is a ClientCall; identities may be missing. Throws
+// Error{invalid_params} when another field of the kind is missing, or nothing is of the kind.
 Action from_protocol(const protocol::Action& action);
 
 } // namespace cellgate::gate

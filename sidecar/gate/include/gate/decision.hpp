@@ -35,6 +35,8 @@ struct Request {
     std::optional<std::string> needs_explicit_host_rule;
     // Why it is refused whatever rules say.
     std::optional<std::string> refusal;
+    // The client that asks carries it out, and `session_id` is of the client's own, which no user knows.
+    bool of_client = false;
     // Only a deny rule can stop it, since it is a part of an action that was allowed already. No user is asked.
     bool deny_rules_only = false;
     // The enforcement point awaits Gate::recorded() before it reports the result. So the action need not wait for the
@@ -54,6 +56,7 @@ struct Decision {
     bool edited = false;
     std::string reason; // in words; the code sees it when it is denied
     protocol::ResolvedBy by = protocol::ResolvedBy::rule;
+    bool needs_confirmation = false;                    // a yes would have had to be confirmed
     std::optional<protocol::Rule> rule;                 // the rule that decided, or that the answer made
     std::optional<protocol::Confirmation> confirmation; // of the answer
 };

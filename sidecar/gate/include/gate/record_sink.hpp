@@ -53,6 +53,8 @@ class [[nodiscard]] OutcomeReport {
     // The first report is the one that counts.
     void succeeded() { send(Status::succeeded, {}); }
     void failed(std::string error) { send(Status::failed, std::move(error)); }
+    // The client that asked carries it out itself.
+    void left_to_client() { send(Status::unknown, {}); }
     // How much a connection carried, for the report that follows.
     void carried(std::int64_t sent, std::int64_t received) {
         outcome_.bytes_sent = sent;

@@ -35,6 +35,8 @@ void add_generate(CLI::App& app, Invocation& invocation);
 void add_call(CLI::App& app, Invocation& invocation);
 void add_login(CLI::App& app, Invocation& invocation);
 void add_logout(CLI::App& app, Invocation& invocation);
+void add_decider(CLI::App& app, Invocation& invocation);
+void add_hook(CLI::App& app, Invocation& invocation);
 void add_install(CLI::App& app, Invocation& invocation);
 void add_image(CLI::App& app, Invocation& invocation);
 void add_kernels(CLI::App& app, Invocation& invocation);

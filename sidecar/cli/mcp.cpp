@@ -10,23 +10,17 @@
 #include "base/host.hpp"
 #include "commands.hpp"
 #include "log_level_option.hpp"
+#include "program_to_call.hpp"
 #include "service/sidecar.hpp"
 
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <memory>
 #include <optional>
 
 namespace cellgate::cli {
 
 namespace {
-
-std::string own_program() {
-    std::error_code error;
-    const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
-    return error ? "cellgate" : program.string();
-}
 
 struct HttpArguments {
     std::string at;

@@ -22,4 +22,10 @@ std::string program_to_call(std::string_view invoked_as) {
     return relative.find('/') == std::string::npos ? "./" + relative : relative;
 }
 
+std::string own_program() {
+    std::error_code error;
+    const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
+    return error ? "cellgate" : program.string();
+}
+
 } // namespace cellgate::cli

@@ -10,6 +10,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <unistd.h>
 #include <utility>
 
@@ -17,8 +18,9 @@ namespace cellgate::cli {
 
 class WorkspaceClient {
   public:
-    WorkspaceClient(async::Loop& loop, std::unique_ptr<ByteStream> stream)
-        : loop_(loop),
+    // `name`: how the client calls itself.
+    WorkspaceClient(async::Loop& loop, std::unique_ptr<ByteStream> stream, std::string name = "cellgate command line")
+        : loop_(loop), name_(std::move(name)),
           peer_(std::make_shared<protocol::FramedConnection>(std::move(stream), protocol::Framing::content_length),
                 protocol::Dialect::editor) {}
 
@@ -56,7 +58,7 @@ class WorkspaceClient {
   private:
     Task<void> greet_and(Task<void> body) {
         protocol::InitializeParams params;
-        params.client_info = {"cellgate command line", CELLGATE_VERSION};
+        params.client_info = {name_, CELLGATE_VERSION};
         params.process_id.value = ::getpid();
         params.capabilities.approvals = answers_approvals_;
         co_await peer_.call<protocol::Initialize>(std::move(params));
@@ -80,6 +82,7 @@ class WorkspaceClient {
     }
 
     async::Loop& loop_;
+    const std::string name_;
     protocol::Peer peer_;
     bool answers_approvals_ = false;
     Event over_;

@@ -158,7 +158,7 @@ class AUserIsConnected(HookTest):
         inside, outside = self.workspace.path / "src/a.ts", self.workspace.path / "package.json"
         hook = self.hook(None, tool="Write", file_path=str(inside), content="1")
         asked = self.user.approval()
-        (choice,) = [each for each in asked["choices"] if each["label"] == "Write file_path under src/, this session"]
+        (choice,) = [each for each in asked["choices"] if each["label"] == "Write under src/, this session"]
         self.user.allow(asked, scope="session", rule=choice["rule"])
         self.assertEqual(hook.decision()[0], "allow")
         self.assertEqual(self.hook(None, tool="Write", file_path=str(inside), content="2").decision()[0], "allow")

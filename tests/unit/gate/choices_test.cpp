@@ -58,8 +58,8 @@ TEST_CASE("what a client runs itself is offered for exactly its payload, what it
           std::vector<std::string>{"this call", "this exact call, this session", "this exact call, this workspace"});
     const std::string file = (fixture.root / "src/a.ts").string();
     CHECK(labels(choices(fixture, own_call(R"({"file_path":")" + file + R"("})", "Read"))) ==
-          std::vector<std::string>{"this call", "Read file_path under src/, this session",
-                                   "any Read of claude, this session", "any Read of claude, this workspace"});
+          std::vector<std::string>{"this call", "Read under src/, this session", "any Read of claude, this session",
+                                   "any Read of claude, this workspace"});
     // From its own folder, which is another one.
     CHECK(labels(choices(fixture, own_call(R"({"file_path":"src/a.ts"})", "Read"))) ==
           std::vector<std::string>{"this call", "any Read of claude, this session",

@@ -1,11 +1,14 @@
 #include "server_sandbox.hpp"
 
 #include "base/escape_unprintable.hpp"
+#include "base/scope_exit.hpp"
 #include "base/sync.hpp"
 #include "egress/allowed_hosts.hpp"
 #include "egress/proxy.hpp"
+#include "egress/public_address_policy.hpp"
 #include "egress/settings_rules.hpp"
 #include "egress/trusted_certificates.hpp"
+#include "gate/connection_rule.hpp"
 #include "sandbox/explain.hpp"
 #include "sandbox/launcher.hpp"
 #include "store/locked_temp_dir.hpp"
@@ -35,7 +38,10 @@ class ServerSandbox::Instance final : public tools::SandboxedStart {
         for (const auto& [name, value] : egress::trust_variables(directory_.path, inspects)) {
             server.command.environment[name] = value;
         }
+        name_ = server.name;
+        identity_ = server.identity;
         profile_.workspace = sandbox_.workspace_;
+        profile_.shows_workspace = server.shows_workspace;
         profile_.session_dir = directory_.path;
         profile_.read_only = std::move(server.folders);
         profile_.hidden = sandbox_.directories_.all();
@@ -72,6 +78,21 @@ class ServerSandbox::Instance final : public tools::SandboxedStart {
         co_return unseen;
     }
 
+    std::shared_ptr<void> allow(const std::vector<Endpoint>& endpoints) override {
+        std::vector<std::string> rules;
+        for (const Endpoint& endpoint : endpoints) {
+            if (!egress::needs_explicit_host_rule(endpoint.host, endpoint.host.name)) {
+                rules.push_back(add_rule(gate::connection_rule(protocol::Effect::allow, to_string(endpoint))));
+            }
+        }
+        auto withdraw = [&gate = sandbox_.gate_, rules = std::move(rules)] {
+            for (const std::string& rule : rules) {
+                gate.withdraw(rule);
+            }
+        };
+        return std::make_shared<ScopeExit<decltype(withdraw)>>(std::move(withdraw));
+    }
+
     Task<void> end() override {
         for (const std::string& rule : std::exchange(rules_, {})) {
             sandbox_.gate_.withdraw(rule);
@@ -90,10 +111,18 @@ class ServerSandbox::Instance final : public tools::SandboxedStart {
     }
 
   private:
+    // For this server alone.
+    std::string add_rule(protocol::RuleSpec rule) {
+        rule.server = name_;
+        return sandbox_.gate_.configure(std::move(rule), protocol::RuleSource::user, identity_).id;
+    }
+
     void open_proxy(const tools::SandboxedServer& server, std::shared_ptr<const egress::Inspection> inspection) {
         for (protocol::RuleSpec& rule : egress::rules_of(profile_.settings.get())) {
-            rule.server = server.name;
-            rules_.push_back(sandbox_.gate_.configure(std::move(rule), protocol::RuleSource::user, server.identity).id);
+            rules_.push_back(add_rule(std::move(rule)));
+        }
+        for (const Endpoint& host : server.hosts) {
+            rules_.push_back(add_rule(gate::connection_rule(protocol::Effect::allow, to_string(host))));
         }
         gate::Connection connection;
         connection.server = server.name;
@@ -116,10 +145,12 @@ class ServerSandbox::Instance final : public tools::SandboxedStart {
     }
 
     ServerSandbox& sandbox_;
+    std::string name_;
+    std::string identity_;
     std::unique_ptr<sandbox::Launcher> launcher_;
     store::LockedTempDir directory_;
     sandbox::Profile profile_;
-    std::vector<std::string> rules_; // of the settings
+    std::vector<std::string> rules_; // of the settings, and of the hosts that it may connect to
     std::unique_ptr<egress::Proxy> proxy_;
     TaskScope serving_;
 };

@@ -11,6 +11,7 @@
 #include "tools/program_folders.hpp"
 #include "tools/workspace_programs.hpp"
 #include "variables.hpp"
+#include "web_server.hpp"
 
 #include <fmt/format.h>
 
@@ -97,21 +98,6 @@ void require_url(const std::string& name, const protocol::McpServerConfig& confi
     }
 }
 
-std::string with_workspace(std::string_view text, const std::string& workspace) {
-    return replace_variables(text, [&](const Variable& variable) {
-        return variable.kind == Variable::Kind::workspace_folder ? workspace : std::string(variable.source);
-    });
-}
-
-bool has_variables(std::string_view text) {
-    bool found = false;
-    replace_variables(text, [&](const Variable&) {
-        found = true;
-        return std::string();
-    });
-    return found;
-}
-
 std::string absolute(const std::string& path, const std::string& base) {
     return (std::filesystem::path(base) / path).lexically_normal();
 }
@@ -162,6 +148,11 @@ Form form_of(const ServerSpec& spec) {
         form.sandboxed = spec.config.sandbox->isolated;
         form.isolation = isolation_for(spec.name, spec.config.sandbox->launcher);
         form.settings = spec.config.sandbox->config_file;
+    }
+    if (spec.config.builtin) {
+        form.config = web_server_command(std::move(form.config));
+        form.sandboxed = true;
+        return form;
     }
     if (!spec.config.command) {
         return form;
@@ -335,6 +326,10 @@ void require_usable(const ServerSpec& spec) {
         throw invalid_config(spec.name,
                              "expected no \"inputs\" in what an agent names: no user is asked for its values");
     }
+    if (spec.config.builtin) {
+        require_web_server(spec.name, spec.config);
+        return;
+    }
     if (spec.config.command.has_value() == spec.config.url.has_value()) {
         throw invalid_config(spec.name, spec.config.url ? "expected a command or a url, found both"
                                                         : "expected a command or a url, found neither");
@@ -398,13 +393,17 @@ ServerDescription describe(const ServerSpec& spec, const std::string& workspace,
     }
     if (form.sandboxed) {
         described.sandbox.emplace();
+        described.sandbox->folders = program_folders(described.command.front(), environment, workspace);
         described.sandbox->isolation = form.isolation;
         try {
-            described.sandbox->settings = settings_of(form, spec.name, workspace, environment);
+            if (spec.config.builtin) {
+                add_web_server(spec.name, described.command.front(), *described.sandbox);
+            } else {
+                described.sandbox->settings = settings_of(form, spec.name, workspace, environment);
+            }
         } catch (const Error& error) {
             described.problem = error;
         }
-        described.sandbox->folders = program_folders(described.command.front(), environment, workspace);
     }
     described.identity = identity_of(spec, described, workspace);
     return described;

@@ -178,6 +178,7 @@ Task<std::optional<protocol::CallToolResult>> McpToolServer::call(ToolPtr tool, 
     std::exception_ptr error;
     try {
         RawJson arguments = std::move(std::get<gate::ToolCall>(allowed).arguments);
+        const std::shared_ptr<void> allowed_host = link_->allow_host_of(arguments);
         protocol::CallToolResult result = co_await send_call(tool, std::move(arguments), std::move(follower));
         result = checked_result(tool->spec, std::move(result));
         if (link_->in_sandbox()) {

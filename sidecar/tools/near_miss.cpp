@@ -8,8 +8,8 @@ namespace cellgate::tools {
 
 namespace {
 
-constexpr std::array<std::string_view, 11> our_fields = {"type",   "command", "args", "env",     "cwd",  "roots",
-                                                         "inputs", "sandbox", "url",  "headers", "oauth"};
+constexpr std::array<std::string_view, 12> our_fields = {"type",    "command", "args",    "env", "cwd",     "roots",
+                                                         "builtin", "inputs",  "sandbox", "url", "headers", "oauth"};
 
 // Other words for ours, some of them other programs'.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 8> aliases = {{{"environment", "env"},

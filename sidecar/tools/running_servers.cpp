@@ -34,7 +34,8 @@ protocol::ToolServerInfo configured_info(const ServerEntry& entry) {
     info.source = entry.spec.source;
     info.file = entry.spec.file;
     info.identity = entry.described.identity;
-    if (entry.spec.config.command) {
+    const bool is_process = !entry.described.command.empty();
+    if (is_process) {
         info.command = entry.described.command;
         info.sandbox = sandbox_kind(entry.described.sandbox);
     }
@@ -42,7 +43,7 @@ protocol::ToolServerInfo configured_info(const ServerEntry& entry) {
         info.sandbox_config = entry.described.sandbox->settings->file;
     }
     info.url = entry.spec.config.url;
-    if (entry.spec.config.command || entry.spec.config.url) {
+    if (is_process || entry.spec.config.url) {
         info.transport =
             entry.spec.config.url ? protocol::ToolServerTransport::http : protocol::ToolServerTransport::stdio;
     }

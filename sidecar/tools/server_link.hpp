@@ -2,6 +2,7 @@
 // `ServerLink` is what carries the messages of a running MCP server: the pipes of its process, or HTTP. Its owner
 // awaits end() before releasing it.
 
+#include "base/raw_json.hpp"
 #include "base/task.hpp"
 #include "protocol/connection.hpp"
 
@@ -31,6 +32,9 @@ class ServerLink {
     void add_to_log(const std::string& text);
     // The URL at which it says that it serves HTTP, escaped; empty if it does not, or has written a message of MCP.
     virtual std::string http_address() const { return {}; }
+    // Of a call that was allowed: lets the server connect to the host that the arguments name, while the result is
+    // kept. nullptr: each host has to be allowed by itself.
+    virtual std::shared_ptr<void> allow_host_of(const RawJson& /*arguments*/) { return nullptr; }
     // What a user can do about a server that did not work; empty when that is not known. Before end().
     virtual Task<std::string> hint() = 0;
 

@@ -4,6 +4,7 @@
 #include "base/log.hpp"
 #include "http_address.hpp"
 #include "server_errors.hpp"
+#include "web_server.hpp"
 
 #include <fmt/format.h>
 
@@ -106,6 +107,11 @@ Task<void> ServerProcess::prepare_sandbox(const RegistryOptions& options, const 
     server.isolation = isolation.isolation;
     server.folders = isolation.folders;
     server.settings = isolation.settings;
+    server.shows_workspace = isolation.shows_workspace;
+    is_web_ = spec.config.builtin.has_value();
+    if (is_web_) {
+        server.hosts = search_endpoints(server.command.environment);
+    }
     sandbox_ = co_await options.sandbox->prepare(std::move(server));
     *command = std::move(sandbox_->launch.command);
     layers_ = sandbox_->launch.layers;
@@ -129,6 +135,10 @@ std::string ServerProcess::http_address() const {
         return {};
     }
     return escape_unprintable(http_address_in(*first_output_ + "\n" + process_->stderr_tail()));
+}
+
+std::shared_ptr<void> ServerProcess::allow_host_of(const RawJson& arguments) {
+    return is_web_ ? sandbox_->allow(endpoints_of_call(arguments)) : nullptr;
 }
 
 Task<std::string> ServerProcess::hint() {

@@ -24,6 +24,7 @@ class ServerProcess final : public ServerLink {
     // Its stdin and stdout, as long as the connection lives.
     std::shared_ptr<protocol::Connection> connection() override;
     std::string http_address() const override;
+    std::shared_ptr<void> allow_host_of(const RawJson& arguments) override;
     Task<std::string> hint() override;
     // Closes stdin; what does not end by itself is ended.
     Task<void> stop() override;
@@ -38,6 +39,7 @@ class ServerProcess final : public ServerLink {
                                async::Command* command);
 
     std::vector<std::string> argv_; // outside the sandbox
+    bool is_web_ = false;           // the built-in server
     std::shared_ptr<SandboxedStart> sandbox_;
     std::shared_ptr<async::Process> process_;
     std::shared_ptr<std::string> first_output_ = std::make_shared<std::string>(); // the first bytes of its stdout

@@ -71,4 +71,19 @@ std::string replace_variables(std::string_view text, const std::function<std::st
     }
 }
 
+std::string with_workspace(std::string_view text, const std::string& workspace) {
+    return replace_variables(text, [&](const Variable& variable) {
+        return variable.kind == Variable::Kind::workspace_folder ? workspace : std::string(variable.source);
+    });
+}
+
+bool has_variables(std::string_view text) {
+    bool found = false;
+    replace_variables(text, [&](const Variable&) {
+        found = true;
+        return std::string();
+    });
+    return found;
+}
+
 } // namespace cellgate::tools

@@ -21,4 +21,8 @@ struct Variable {
 // `text` with each variable replaced by what `value` gives for it.
 std::string replace_variables(std::string_view text, const std::function<std::string(const Variable&)>& value);
 
+// `text` with the workspace put in, and every other variable as it is written.
+std::string with_workspace(std::string_view text, const std::string& workspace);
+bool has_variables(std::string_view text);
+
 } // namespace cellgate::tools

@@ -172,9 +172,11 @@ KernelMounts plan_kernel_mounts(const Profile& profile, const Environment& envir
     if (profile.settings) {
         settings.emplace(*profile.settings, places, mounts.workspace);
     }
-    mounts.notices =
-        add_workspace(mounts.plan, mounts.workspace, !settings || settings->workspace_is_writable(), places);
-    mounts.exchangeable = {mounts.workspace};
+    if (profile.shows_workspace) {
+        mounts.notices =
+            add_workspace(mounts.plan, mounts.workspace, !settings || settings->workspace_is_writable(), places);
+        mounts.exchangeable = {mounts.workspace};
+    }
     if (settings) {
         settings->show(mounts.plan);
         for (std::string& top : settings->writable_roots()) {

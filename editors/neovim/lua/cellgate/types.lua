@@ -1242,8 +1242,8 @@
 ---@field sessionId? ChosenId With scope session: which.
 
 --- How to reach an MCP server, in the form that `mcpServers` of MCP clients and `servers` of VS Code share: a command
---- to start, or a URL. Never both.
----@alias McpServerConfig StdioServerConfig|HttpServerConfig
+--- to start, or a URL; or a server that is part of cellgate. Only one of these.
+---@alias McpServerConfig StdioServerConfig|HttpServerConfig|BuiltInServerConfig
 
 --- A program that speaks MCP on stdio. ${VAR}, ${VAR:-default}, ${secret:NAME} and ${workspaceFolder} expand after
 --- the yes.
@@ -1256,6 +1256,7 @@
 ---@field roots? ServerRoots
 ---@field inputs? ServerInputs
 ---@field sandbox? ServerSandboxChoice
+---@field builtin? any
 
 --- A server at a URL.
 ---@class HttpServerConfig
@@ -1264,6 +1265,15 @@
 ---@field headers? StringMap
 ---@field oauth? OAuthConfig
 ---@field roots? ServerRoots
+---@field inputs? ServerInputs
+---@field sandbox? any
+---@field builtin? any
+
+--- A server that comes with cellgate, and runs in the sandbox: `web` fetches pages, opens them in Chromium, and
+--- searches through the SearXNG instance of the variable SEARXNG_URL.
+---@class BuiltInServerConfig
+---@field builtin "web"
+---@field env? StringMap
 ---@field inputs? ServerInputs
 ---@field sandbox? any
 

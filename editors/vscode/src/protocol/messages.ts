@@ -2299,9 +2299,9 @@ export interface SecretDeleteParams {
     sessionId?: ChosenId;
 }
 /**
- * How to reach an MCP server, in the form that `mcpServers` of MCP clients and `servers` of VS Code share: a command to start, or a URL. Never both.
+ * How to reach an MCP server, in the form that `mcpServers` of MCP clients and `servers` of VS Code share: a command to start, or a URL; or a server that is part of cellgate. Only one of these.
  */
-export type McpServerConfig = StdioServerConfig | HttpServerConfig;
+export type McpServerConfig = StdioServerConfig | HttpServerConfig | BuiltInServerConfig;
 /**
  * A program that speaks MCP on stdio. ${VAR}, ${VAR:-default}, ${secret:NAME} and ${workspaceFolder} expand after the yes.
  */
@@ -2320,6 +2320,7 @@ export interface StdioServerConfig {
      * Runs it as kernels run. Default: false. `configFile` may hold variables; it is read at each start, and not for an agent. A command of srt's (srt [-s FILE] PROGRAM …, also by npx -y @anthropic-ai/sandbox-runtime) says the same, and needs no `sandbox`.
      */
     sandbox?: ServerSandboxChoice;
+    builtin?: never;
 }
 /**
  * A server at a URL.
@@ -2330,6 +2331,16 @@ export interface HttpServerConfig {
     headers?: StringMap;
     oauth?: OAuthConfig;
     roots?: ServerRoots;
+    inputs?: ServerInputs;
+    sandbox?: never;
+    builtin?: never;
+}
+/**
+ * A server that comes with cellgate, and runs in the sandbox: `web` fetches pages, opens them in Chromium, and searches through the SearXNG instance of the variable SEARXNG_URL.
+ */
+export interface BuiltInServerConfig {
+    builtin: "web";
+    env?: StringMap;
     inputs?: ServerInputs;
     sandbox?: never;
 }

@@ -19,8 +19,9 @@ inline constexpr int last_kernel_port = first_kernel_port + 4;
 
 // Paths are absolute, exist, and may go through symlinks.
 struct Profile {
-    std::string workspace;   // read-write at its own path, save for its protected files (protected_files.hpp)
-    std::string session_dir; // 0700 and ours: the kernel's sockets, read-write at its own path
+    std::string workspace;       // read-write at its own path, save for its protected files (protected_files.hpp)
+    bool shows_workspace = true; // else nothing of it is there
+    std::string session_dir;     // 0700 and ours: the kernel's sockets, read-write at its own path
     std::vector<std::string> read_only; // interpreter prefixes, the bootstrap: read-only wherever they are
     std::vector<std::string> hidden;    // the sidecar's own directories: a profile that would show one is refused
     Limits limits;

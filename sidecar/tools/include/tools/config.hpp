@@ -57,11 +57,12 @@ ConfigFile read_workspace_config(const std::string& workspace);
 // Error{config_invalid}.
 bool names_settings(const ServerSpec& spec);
 
-// That it runs in the sandbox, and what is shown to it there beside the workspace and the system.
+// That it runs in the sandbox, and what is shown to it there beside the system.
 struct ServerIsolation {
     sandbox::Isolation isolation = sandbox::default_isolation;
     std::shared_ptr<const sandbox::Settings> settings; // nothing: the default profile
     std::vector<std::string> folders;                  // of its program
+    bool shows_workspace = true;
 };
 
 // A server as a user is asked about it: nothing is put in for variables but the workspace's folder.

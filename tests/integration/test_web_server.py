@@ -295,6 +295,26 @@ class Browse(WebTest):
         self.assertIn("404", self.failure("browse", url=self.base + "/absent"))
 
 
+@unittest.skipUnless(NODE and BUILT and CHROMIUM, "needs node, `./dev web` and chromium")
+class Inspected(WebTest):
+    @classmethod
+    def prepare(cls):
+        super().prepare()
+        authority, certificate = own_network.make_certificates(cls.workspace.base / "certificates", ["allowed.example"])
+        cls.environment = {"SSL_CERT_FILE": str(authority)}
+        cls.secure = Site(443, certificate)
+        cls.addClassCleanup(cls.secure.server_close)
+        cls.addClassCleanup(cls.secure.shutdown)
+
+    def test_a_host_whose_requests_are_judged_one_by_one(self):
+        url = "https://allowed.example/article"
+        self.assertIn("CERT", self.failure("browse", url=url))  # Chromium does not know the test's authority
+        self.rule(effect="inspect", kind="request", host="allowed.example")
+        self.rule(kind="request", host="allowed.example", paths=["/article"])
+        for tool in ("fetch", "browse"):
+            self.assertEqual(self.answer(tool, url=url)["title"], "On gates")
+
+
 if __name__ == "__main__":
     own_network.enter()
     unittest.main()

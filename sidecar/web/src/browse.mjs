@@ -81,7 +81,8 @@ class Tab {
         } else if (method === "Network.loadingFailed") {
             const host = this.#requests.get(params.requestId);
             this.#requests.delete(params.requestId);
-            if (host && !params.canceled && params.blockedReason === undefined) this.#failed.set(host, reasonOf(params.errorText));
+            const counts = host && !params.canceled && params.blockedReason === undefined;
+            if (counts) this.#failed.set(host, reasonOf(params.errorText));
         }
     }
 
@@ -101,7 +102,8 @@ class Tab {
     }
 
     async waitFor(selector) {
-        const found = await this.#until(async () => this.evaluate(`document.querySelector(${JSON.stringify(selector)}) !== null`), waitLimit);
+        const expression = `document.querySelector(${JSON.stringify(selector)}) !== null`;
+        const found = await this.#until(async () => this.evaluate(expression), waitLimit);
         if (!found) throw new Failure(`no element ${selector} within ${waitLimit / 1000} seconds`);
     }
 
@@ -116,10 +118,12 @@ class Tab {
     async evaluate(expression) {
         for (let attempt = 1; ; ++attempt) {
             try {
-                const { executionContextId } = await this.#send("Page.createIsolatedWorld", { frameId: this.#frame, worldName: isolatedWorld });
-                const { result, exceptionDetails } = await this.#send("Runtime.evaluate", { expression, contextId: executionContextId, returnByValue: true });
-                if (exceptionDetails) throw new InPage(exceptionDetails.exception?.description?.split("\n")[0] ?? exceptionDetails.text);
-                return result.value;
+                const world = { frameId: this.#frame, worldName: isolatedWorld };
+                const { executionContextId: contextId } = await this.#send("Page.createIsolatedWorld", world);
+                const said = await this.#send("Runtime.evaluate", { expression, contextId, returnByValue: true });
+                const { text, exception } = said.exceptionDetails ?? {};
+                if (text !== undefined) throw new InPage(exception?.description?.split("\n")[0] ?? text);
+                return said.result.value;
             } catch (error) {
                 if (error instanceof InPage || attempt === 20) throw error;
                 await sleep(pollEvery);
@@ -133,7 +137,9 @@ class Tab {
     }
 
     failed() {
-        for (const host of this.#requests.values()) if (host && !this.#failed.has(host)) this.#failed.set(host, "no answer yet");
+        for (const host of this.#requests.values()) {
+            if (host && !this.#failed.has(host)) this.#failed.set(host, "no answer yet");
+        }
         return [...this.#failed].map(([host, why]) => `${host}: ${why}`).slice(0, 50);
     }
 }
@@ -151,5 +157,7 @@ function reasonOf(errorText) {
 
 /** `work`, until it is cancelled. */
 function until(signal, work) {
-    return Promise.race([work, new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason), { once: true }))]);
+    const cancelled = new Promise((_, reject) =>
+        signal?.addEventListener("abort", () => reject(signal.reason), { once: true }));
+    return Promise.race([work, cancelled]);
 }

@@ -22,7 +22,7 @@ const switches = [
     "--disable-default-apps", "--disable-extensions", "--disable-domain-reliability", "--disable-breakpad", "--no-pings",
     "--disable-client-side-phishing-detection", "--disable-field-trial-config", "--metrics-recording-only", "--disable-quic",
     "--password-store=basic", "--hide-scrollbars", "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
-    "--disable-features=Translate,OptimizationHints,MediaRouter,AutofillServerCommunication,DialMediaRouteProvider,InterestFeedContentSuggestions",
+    "--disable-features=Translate,OptimizationHints,MediaRouter,AutofillServerCommunication",
     // It can make no user namespaces here: the sandbox of the tool server is the only one.
     "--no-sandbox",
 ];
@@ -130,7 +130,8 @@ function trustOfTheSandbox() {
         const pem = readFileSync(process.env.NODE_EXTRA_CA_CERTS, "utf8");
         const certificates = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
         const own = certificates.map((text) => new X509Certificate(text)).filter(({ subject }) => subject.includes("CN=cellgate"));
-        const hashes = own.map((each) => createHash("sha256").update(each.publicKey.export({ type: "spki", format: "der" })).digest("base64"));
+        const keys = own.map((each) => each.publicKey.export({ type: "spki", format: "der" }));
+        const hashes = keys.map((key) => createHash("sha256").update(key).digest("base64"));
         return hashes.length > 0 ? [`--ignore-certificate-errors-spki-list=${hashes.join(",")}`] : [];
     } catch {
         return []; // there is none

@@ -9,7 +9,8 @@ const memoryLimit = 512; // MiB
  * Failure.
  */
 export function convert(html, address, signal) {
-    const worker = new Worker(process.argv[1], { workerData: { html, address }, env: {}, resourceLimits: { maxOldGenerationSizeMb: memoryLimit } });
+    const resourceLimits = { maxOldGenerationSizeMb: memoryLimit };
+    const worker = new Worker(process.argv[1], { workerData: { html, address }, env: {}, resourceLimits });
     return new Promise((resolve, reject) => {
         const giveUp = (why) => reject(new Failure(`the page cannot be turned into Markdown: ${why}`));
         const limit = setTimeout(() => giveUp(`it took more than ${timeLimit / 1000} seconds`), timeLimit);

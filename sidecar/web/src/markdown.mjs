@@ -62,10 +62,16 @@ function absolute(link, base) {
 
 function written(element) {
     for (const each of element.querySelectorAll(leftOut)) each.remove();
+    for (const block of element.querySelectorAll("pre")) {
+        if (block.firstElementChild?.nodeName === "CODE") continue;
+        const code = element.ownerDocument.createElement("code"); // or its text would be prose, and escaped
+        code.textContent = block.textContent;
+        block.replaceChildren(code);
+    }
     const service = new TurndownService({ headingStyle: "atx", codeBlockStyle: "fenced", bulletListMarker: "-" });
     service.use(gfm);
-    // eslint-disable-next-line no-control-regex
-    return service.turndown(element).replace(/[\x00-\x08\x0b-\x1f\x7f]/g, "").replace(/[ \t]+$/gm, "").replace(/\n{3,}/g, "\n\n").trim();
+    const text = service.turndown(element).replace(/[\x00-\x08\x0b-\x1f\x7f]/g, "");
+    return text.replace(/[ \t]+$/gm, "").replace(/\n{3,}/g, "\n\n").trim();
 }
 
 function oneLine(text) {

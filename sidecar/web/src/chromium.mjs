@@ -1,6 +1,5 @@
 import { spawn } from "node:child_process";
-import { X509Certificate, createHash } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -12,8 +11,9 @@ const programs = ["/usr/lib/chromium/chromium", "/usr/lib/chromium/chromium-head
 const maxMessageBytes = 64 << 20;
 const maxStderr = 2000;
 
-// Of its updates and its logins, which no switch turns off. The first one does not exist.
-const ownHosts = ["login.invalid", "clients2.google.com", "update.googleapis.com", "safebrowsing.googleapis.com"];
+// Of its updates, its logins and its look for a portal, which no switch turns off. The first one does not exist.
+const ownHosts = ["login.invalid", "clients*.google.com", "update.googleapis.com", "safebrowsing.googleapis.com",
+                  "connectivitycheck.gstatic.com"];
 
 // What Chromium would ask its maker for by itself is off: each host would be asked about in the page's name.
 const switches = [
@@ -120,20 +120,5 @@ export class Chromium {
 function networkSwitches() {
     const proxy = process.env.HTTPS_PROXY ?? "http://127.0.0.1:3128";
     // Names of this machine go through the proxy too, which refuses them. Chromium's own hosts go past it: nowhere.
-    return [`--proxy-server=${proxy}`, `--proxy-bypass-list=<-loopback>;${ownHosts.join(";")}`, `--gaia-url=http://${ownHosts[0]}`,
-            ...trustOfTheSandbox()];
-}
-
-// The authority by which cellgate judges requests one by one. What it signs is what cellgate has verified.
-function trustOfTheSandbox() {
-    try {
-        const pem = readFileSync(process.env.NODE_EXTRA_CA_CERTS, "utf8");
-        const certificates = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
-        const own = certificates.map((text) => new X509Certificate(text)).filter(({ subject }) => subject.includes("CN=cellgate"));
-        const keys = own.map((each) => each.publicKey.export({ type: "spki", format: "der" }));
-        const hashes = keys.map((key) => createHash("sha256").update(key).digest("base64"));
-        return hashes.length > 0 ? [`--ignore-certificate-errors-spki-list=${hashes.join(",")}`] : [];
-    } catch {
-        return []; // there is none
-    }
+    return [`--proxy-server=${proxy}`, `--proxy-bypass-list=<-loopback>;${ownHosts.join(";")}`, `--gaia-url=http://${ownHosts[0]}`];
 }

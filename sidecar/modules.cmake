@@ -14,9 +14,11 @@ set(CELLGATE_LAYERS
 
 # cellgate_join(SOURCES): six files at a time are compiled as one, which share what they include: a third of the time.
 # CMake's UNITY_BUILD does the same with whole paths (until 4.0), which keep ccache from finding what another clone compiled.
-# Generated sources, which have whole paths, stay as they are.
+# Sources that are named with whole paths stay as they are: generated ones, and those with options of their own.
 function(cellgate_join variable)
   set(joined "")
+  set(texts "")
+  set(text "")
   set(count 0)
   foreach(source ${${variable}})
     if(IS_ABSOLUTE ${source})

@@ -26,7 +26,7 @@ std::uint64_t number_of(const std::string& session) {
 // tool server that has the same one.
 void name_tool(protocol::Action& action) {
     if (!action.cwd || !action.cwd->starts_with('/')) {
-        throw Error(ErrorCode::invalid_params, "params.action.cwd: expected an absolute path");
+        throw Error(ErrorCode::arguments_invalid, "params.action.cwd: expected an absolute path");
     }
     action.server_identity = sha256(fmt::format("the client {}", action.server.value_or("")));
     action.tool_identity = sha256(fmt::format("a tool of {}: {}", *action.server_identity, action.tool.value_or("")));
@@ -36,7 +36,7 @@ void name_tool(protocol::Action& action) {
 void name_host(protocol::Action& action) {
     const std::optional<Host> host = parse_host(action.host.value_or(""));
     if (!host || !action.port) {
-        throw Error(ErrorCode::invalid_params, "params.action: expected the host and the port of a request");
+        throw Error(ErrorCode::arguments_invalid, "params.action: expected the host and the port of a request");
     }
     action.host = host->name;
     action.server.reset();
@@ -53,7 +53,7 @@ gate::Request client_request(protocol::ActionDecideParams params, const std::opt
     } else if (action.kind == protocol::ActionKind::request) {
         name_host(action);
     } else {
-        throw Error(ErrorCode::invalid_params, "params.action.kind: expected tool or request");
+        throw Error(ErrorCode::arguments_invalid, "params.action.kind: expected tool or request");
     }
     gate::Request request;
     request.agent = agent;
@@ -61,7 +61,10 @@ gate::Request client_request(protocol::ActionDecideParams params, const std::opt
     if (params.client_session) {
         const std::string owner = action.server.value_or("client");
         request.session_id = fmt::format("{}-{}", owner, *params.client_session);
-        require_identifier(*request.session_id, "params.clientSession");
+        if (!is_identifier(*request.session_id)) {
+            throw Error(ErrorCode::arguments_invalid,
+                        fmt::format("params.clientSession: too long for sessions of {}", owner));
+        }
         // Each action may come over a connection of its own: what a user grants is the session's.
         if (request.agent) {
             request.agent->client = number_of(*request.session_id);

@@ -10,7 +10,7 @@
 
 namespace cellgate::service {
 
-// Throws Error{invalid_params} for an action of another kind, or one that lacks a field.
+// Throws Error{arguments_invalid} for an action of another kind, or one that lacks a field.
 gate::Request client_request(protocol::ActionDecideParams params, const std::optional<gate::Agent>& agent);
 
 } // namespace cellgate::service

@@ -43,7 +43,7 @@ struct GateMethods {
     Task<protocol::ActionDecideResult> decide(protocol::ActionDecideParams params) {
         gate::Request request = client_request(std::move(params), client.agent);
         if (request.session_id && sidecar.sessions.has(*request.session_id)) {
-            throw Error(ErrorCode::invalid_params, "params.clientSession: a session of the workspace has this name");
+            throw Error(ErrorCode::session_exists, "params.clientSession: a session of the workspace has this name");
         }
         const gate::Decision decision = co_await sidecar.gate.decide(std::move(request));
         sidecar.gate.outcome_report(decision).left_to_client();

@@ -89,7 +89,7 @@ class AUserIsConnected(HookTest):
         self.assertEqual(asked["display"], [
             "tool Bash of claude, which carries it out itself, outside the sandbox",
             f'in the folder: "{self.workspace.path}"',
-            "command: 2 lines", "  | rm -rf build", "  | echo done",
+            "command: 2 lines, no line break at the end", "  | rm -rf build", "  | echo done",
             'description: "Cleans up"', "by agent Claude Code"])
         self.assertEqual((asked["agent"], asked["action"]["kind"], asked["action"]["server"], asked["action"]["tool"]),
                          ("Claude Code", "tool", "claude", "Bash"))
@@ -246,7 +246,7 @@ class AUserIsConnected(HookTest):
                        {"action": {"kind": "request", "host": "a b", "port": 443, "method": "GET", "path": "/"}}):
             with self.subTest(params=params), self.assertRaises(RpcError) as refused:
                 agent.request("action/decide", params)
-            self.assertEqual(refused.exception.code, -32602, refused.exception)
+            self.assertEqual(refused.exception.code, 1002 if params.get("clientSession") == "taken" else 1020, refused.exception)
         waiting = agent.start("action/decide", {"action": own, "clientSession": "free"})
         self.user.deny(self.user.approval())
         self.assertEqual(waiting.result()["decision"], "deny")

@@ -37,6 +37,7 @@ void add_login(CLI::App& app, Invocation& invocation);
 void add_logout(CLI::App& app, Invocation& invocation);
 void add_decider(CLI::App& app, Invocation& invocation);
 void add_hook(CLI::App& app, Invocation& invocation);
+void add_lsp(CLI::App& app, Invocation& invocation);
 void add_install(CLI::App& app, Invocation& invocation);
 void add_image(CLI::App& app, Invocation& invocation);
 void add_kernels(CLI::App& app, Invocation& invocation);

@@ -93,7 +93,8 @@ void add_mcp(CLI::App& app, Invocation& invocation) {
     }
     command
         ->add_option("--as", options->tool_set,
-                     "The tools that are offered: few (default), all, or those of ipybox with its names and results")
+                     "The tools that are offered: few (default), all, or those of ipybox, Python Sandbox Server "
+                     "(python-sandbox) or sandboxmcp, with their names and results")
         ->check(CLI::IsMember(tool_sets).description({}))
         ->type_name("NAME");
     add_log_level(*command, options->sidecar.log_level, "If this starts the sidecar: what it logs");

@@ -1,6 +1,6 @@
 #include "output_printer.hpp"
 
-#include "base/json_codec.hpp"
+#include "output_text.hpp"
 #include "prompt_text.hpp"
 #include "terminal_text.hpp"
 
@@ -18,69 +18,13 @@ namespace {
 // While a question is open, which may be for hours.
 constexpr std::size_t max_buffered_bytes = std::size_t{8} << 20;
 
-struct DisplayedOutput {
-    std::string output_type;
-    std::optional<std::string> name;
-    std::optional<std::string> text;
-    std::optional<std::map<std::string, RawJson>> data;
-    std::optional<std::vector<std::string>> traceback;
-    template <class Self, class Visit>
-    static void fields(Self& self, Visit& visit) {
-        visit("output_type", self.output_type);
-        visit("name", self.name);
-        visit("text", self.text);
-        visit("data", self.data);
-        visit("traceback", self.traceback);
-    }
-};
-
-// The value of a MIME type in nbformat: a string, or a list of strings.
-std::string mime_text(const RawJson& value) {
-    if (value.type() == "string") {
-        return decode_json_string(value.text());
-    }
-    std::string text;
-    if (value.type() == "array") {
-        for (const std::string_view line : json_elements(value.text())) {
-            text += json_type(line) == "string" ? decode_json_string(line) : std::string(line);
-        }
-        return text;
-    }
-    return value.text();
-}
-
 } // namespace
 
 OutputPrinter::OutputPrinter() : colours_(::isatty(STDOUT_FILENO) != 0) {}
 
 void OutputPrinter::print(const RawJson& output) {
-    DisplayedOutput shown;
-    try {
-        shown = from_json<DisplayedOutput>(output, "output");
-    } catch (const Error& error) {
-        note("an output that cannot be shown: " + error.message);
-        return;
-    }
-    if (shown.text) {
-        write(shown.name == "stderr", terminal_text(*shown.text, colours_));
-    }
-    if (shown.traceback) {
-        std::string text;
-        for (const std::string& entry : *shown.traceback) {
-            text += terminal_text(entry, colours_) + "\n";
-        }
-        write(true, text);
-    }
-    if (shown.data) {
-        if (const auto plain = shown.data->find("text/plain"); plain != shown.data->end()) {
-            write(false, terminal_text(mime_text(plain->second), colours_) + "\n");
-        }
-        for (const auto& [mime, value] : *shown.data) {
-            if (mime.starts_with("image/")) {
-                write(false, fmt::format("[{}, {} bytes]\n", terminal_text(mime, false), value.text().size()));
-            }
-        }
-    }
+    const OutputText text = output_text(output, colours_);
+    write(text.is_error, text.text);
 }
 
 void OutputPrinter::note(const std::string& text) {

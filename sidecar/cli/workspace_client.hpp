@@ -33,6 +33,11 @@ class WorkspaceClient {
         peer_.on_notification<protocol::ApprovalRequested>(std::move(on_requested));
         peer_.on_notification<protocol::ApprovalResolved>(std::move(on_resolved));
     }
+    // Before run().
+    template <class Method, class Handler>
+    void on_notification(Handler handler) {
+        peer_.on_notification<Method>(std::move(handler));
+    }
     // Opens the conversation, awaits `body`, and leaves, whichever way that ended. Once.
     Task<void> run(Task<void> body) {
         tasks_.spawn(read_all());

@@ -7,6 +7,7 @@
 #include "record_text.hpp"
 #include "running_sidecar.hpp"
 #include "session_options.hpp"
+#include "session_permissions.hpp"
 #include "session_text.hpp"
 #include "text_table.hpp"
 
@@ -131,16 +132,19 @@ Task<void> show_session(WorkspaceClient* client, SessionArguments* arguments) {
     const std::vector<std::string> hosts = co_await hosts_of(client, std::move(profile));
     id = arguments->id;
     const Variables variables = co_await variables_of(client, std::move(id));
+    id = arguments->id;
+    const SessionPermissions permissions = co_await permissions_of(client, std::move(id));
     if (arguments->json) {
-        fmt::print(R"({{"session":{},"hosts":{},"variables":{}}})", to_json(session), to_json(hosts),
-                   variables.result ? to_json(*variables.result) : "null");
+        fmt::print(R"({{"session":{},"hosts":{},"permissions":{},"variables":{}}})", to_json(session), to_json(hosts),
+                   permissions_json(permissions), variables.result ? to_json(*variables.result) : "null");
         fmt::print("\n");
         co_return;
     }
     print_session(session);
     fmt::print("hosts without asking: {}\n",
                hosts.empty() ? "as the rules say" : escape_unprintable(fmt::format("{}", fmt::join(hosts, ", "))));
-    fmt::print("limits: {}\n", session.limits ? to_json(*session.limits) : "none beside the defaults");
+    fmt::print("limits: {}\n{}", session.limits ? to_json(*session.limits) : "none beside the defaults",
+               permissions_text(permissions));
     print_variables(variables);
 }
 
@@ -225,7 +229,8 @@ void add_session(CLI::App& app, Invocation& invocation) {
     std::string& id = parts.arguments().id;
     add_create_options(parts.add("create", "Start a kernel in a session of its own", create_session),
                        parts.arguments());
-    parts.add("show", "Show a session: its kernel, sandbox, limits, hosts and variables", show_session, "ID", id);
+    parts.add("show", "Show a session: its kernel, sandbox and variables, and what its code may do", show_session, "ID",
+              id);
     parts.add("restart", "End its kernel and start a new one; what waits is cancelled", restart_session, "ID", id);
     parts.add("interrupt", "Interrupt what runs in it; what waits stays", change_session<protocol::SessionInterrupt>,
               "ID", id);

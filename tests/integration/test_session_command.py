@@ -31,6 +31,7 @@ class Sessions(CommandsBesideEditor):
         whole = self.json("session", "show", "mine")
         self.assertEqual(whole["session"]["executionCount"], 1)
         self.assertEqual([each["name"] for each in whole["variables"]["variables"]], ["number"])
+        self.assertEqual(set(whole["permissions"]), {"rules", "servers", "secrets"})
         self.assertRegex(self.command("session"), r"(?m)^mine +idle +\S.* +landlock +1 +0 +the user$")
         self.command("session", "close", "mine")
         self.assertEqual(self.sessions(), {})
@@ -45,6 +46,20 @@ class Sessions(CommandsBesideEditor):
         self.assertIn("variables: ", self.command("session", "show", "mine"))  # it is busy, and says so
         self.command("session", "interrupt", "mine")
         self.assertEqual(running.result()["error"]["ename"], "KeyboardInterrupt")
+
+    def test_what_its_code_may_do_is_shown_and_nothing_of_other_sessions(self):
+        for session in ("mine", "other"):
+            self.command("session", "create", session)
+            self.user.request("policy/add", {"rule": {"effect": "deny", "kind": "network", "host": f"{session}.example.org:443"},
+                                             "scope": "session", "sessionId": session})
+            self.user.request("secret/set", {"name": f"OF_{session.upper()}", "scope": "session", "sessionId": session,
+                                             "value": "hidden-value"})
+        text = self.command("session", "show", "mine")
+        self.assertRegex(text, r"(?m)^  .*deny +network mine\.example\.org:443")
+        self.assertRegex(text, r"(?m)^  host \(\w+\)")
+        self.assertRegex(text, r"(?m)^  OF_MINE, from \w+$")
+        for absent in ("other.example.org", "OF_OTHER", "hidden-value"):
+            self.assertNotIn(absent, text)
 
     def test_what_is_not_there_is_named(self):
         for part in ("show", "restart", "interrupt", "close"):

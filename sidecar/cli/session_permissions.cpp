@@ -44,8 +44,9 @@ std::string permissions_text(const SessionPermissions& permissions) {
     }
     text += "  ask  all else\ntool servers (cellgate servers):\n";
     for (const protocol::ToolServerInfo& server : permissions.servers) {
-        text += fmt::format("  {} ({}){}\n", escape_unprintable(server.name), decode_json_string(to_json(server.state)),
-                            server.sandbox == protocol::SandboxKind::none ? ", outside the sandbox" : "");
+        const std::string place = server.sandbox ? ", sandbox " + decode_json_string(to_json(*server.sandbox)) : "";
+        text += fmt::format("  {} ({}{})\n", escape_unprintable(server.name), decode_json_string(to_json(server.state)),
+                            place);
     }
     text += "secrets, which code never sees (cellgate secret):\n";
     for (const protocol::SecretInfo& secret : permissions.secrets) {

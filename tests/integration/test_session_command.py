@@ -56,7 +56,7 @@ class Sessions(CommandsBesideEditor):
                                              "value": "hidden-value"})
         text = self.command("session", "show", "mine")
         self.assertRegex(text, r"(?m)^  .*deny +network mine\.example\.org:443")
-        self.assertRegex(text, r"(?m)^  host \(\w+\)")
+        self.assertRegex(text, r"(?m)^  host \(\w+")
         self.assertRegex(text, r"(?m)^  OF_MINE, from \w+$")
         for absent in ("other.example.org", "OF_OTHER", "hidden-value"):
             self.assertNotIn(absent, text)

@@ -131,16 +131,17 @@ class Bash:
         text = "\n%s; %s; eval %s <&%d\n%s\n" % (first, begun, shlex.quote(code), EMPTY, report)
         self._write(self._commands, text)
         try:
-            return self._read_reports(on_prompt)
+            return self._read_reports(text, on_prompt)
         finally:
             with self._signals:
                 self._interruptible = False
 
-    def _read_reports(self, on_prompt):
+    def _read_reports(self, text, on_prompt):
+        begun = False
         while True:
-            words = self._next_report()
+            words = self._next_report(None if begun else lambda: self._give_again(text))
             if words is not None and words.startswith("B"):
-                self._interruptible = True
+                begun = self._interruptible = True
                 continue
             if words is None:
                 self._drain()
@@ -153,6 +154,15 @@ class Bash:
                 self._drain()  # what was printed before the prompt
                 answer = on_prompt(words[2:], words[1] == "1") if on_prompt else None
                 self._write(self._answers, ("-" if answer is None else "+" + answer) + "\0")
+
+    def _give_again(self, text):
+        """Where bash has read all of the text, waits for more, and has not begun the cell: an interrupt of the cell before has
+        cost it a part of the text, such as one quote of two. It forgets what it has read, and reads it once more."""
+        with open("/proc/%d/stat" % self._process.pid) as stat:
+            waits = self._waiting(self._commands) == 0 and stat.read().rpartition(")")[2].split()[0] == "S"
+        if waits and not select.select([self._reports], [], [], 0)[0]:
+            os.kill(self._process.pid, signal.SIGINT)
+            self._write(self._commands, text)
 
     def text_of(self, code):
         """What the code prints; the code may change nothing."""
@@ -215,8 +225,9 @@ class Bash:
             while data:
                 data = data[os.write(descriptor, data[:CHUNK]) :]
 
-    def _next_report(self):
-        """None when bash has ended. A program that still runs may hold the pipe open, so its end would not tell."""
+    def _next_report(self, on_silence=None):
+        """None when bash has ended. A program that still runs may hold the pipe open, so its end would not tell. `on_silence` is
+        called now and then while there is none."""
         while b"\0" not in self._pending:
             ended = self.has_ended
             if select.select([self._reports], [], [], 0 if ended else LOOK)[0]:
@@ -227,6 +238,8 @@ class Bash:
                 self._pending += more
             elif ended:
                 return None
+            elif on_silence:
+                on_silence()
         words, _, self._pending = self._pending.partition(b"\0")
         return words.decode("utf-8", "replace")
 

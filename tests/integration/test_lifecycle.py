@@ -15,9 +15,9 @@ def examples(method):
     return contract.load(contract.SCHEMAS / "examples" / f"{method.replace('/', '.')}.json")["params"]
 
 
-# Their examples start kernels and servers that are not here, or end everything.
+# Their examples start kernels and servers that are not here, wait for a user, or end everything.
 STARTING = ("initialize", "shutdown", "execute", "session/create", "session/restart", "wrappers/generate", "tools/call",
-            "toolServers/restart", "packages/install")
+            "toolServers/restart", "packages/install", "action/decide")
 
 
 def requests_of_clients():

@@ -97,7 +97,7 @@ Message parse_message(const std::string& text) {
             id = RawJson::checked(std::string(value));
         } else if (key == "method" && json_type(value) == "string") {
             method = decode_json_string(value);
-        } else if (key == "params" && value != "null") { // as clients of LSP write that there are none
+        } else if (key == "params") {
             params = RawJson::checked(std::string(value));
         } else if (key == "result") {
             result = RawJson::checked(std::string(value));

@@ -4,6 +4,7 @@
 #include "base/percent_encoding.hpp"
 #include "daemon/connect.hpp"
 #include "lsp/approval_text.hpp"
+#include "lsp/client_connection.hpp"
 #include "protocol/messages/executions.hpp"
 #include "protocol/messages/sessions.hpp"
 
@@ -70,8 +71,7 @@ T argument(const ExecuteCommandParams& params, std::size_t index) {
 
 Server::Server(async::Loop& loop, std::unique_ptr<ByteStream> editor, std::string workspace)
     : loop_(loop), workspace_(std::move(workspace)),
-      editor_(std::make_shared<protocol::FramedConnection>(std::move(editor), protocol::Framing::content_length),
-              protocol::Dialect::editor) {
+      editor_(std::make_shared<ClientConnection>(std::move(editor)), protocol::Dialect::editor) {
     add_handlers();
 }
 

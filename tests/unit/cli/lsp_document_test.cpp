@@ -1,5 +1,6 @@
-// The documents of `cellgate lsp`: where cells are, and where lines go when a document changes.
+// The parts of `cellgate lsp`: where cells are, where lines go when a document changes, what clients write.
 
+#include "lsp/client_connection.hpp"
 #include "lsp/document.hpp"
 
 #include <doctest/doctest.h>
@@ -57,4 +58,12 @@ TEST_CASE("lines before and after a change stay what they are") {
     CHECK(same(1) == 1);
     const LineMove all("a", "b\nc\n");
     CHECK(all(0) == 0);
+}
+
+TEST_CASE("params that are null are left out, and nothing else is changed") {
+    CHECK(without_null_params(R"({"jsonrpc":"2.0","id":1,"method":"shutdown","params":null})") ==
+          R"({"jsonrpc":"2.0","id":1,"method":"shutdown"})");
+    for (const char* text : {R"({"id": 1, "params": {"a": null}})", R"({"id":1,"result":null})", "no JSON", "[null]"}) {
+        CHECK(without_null_params(text) == text);
+    }
 }

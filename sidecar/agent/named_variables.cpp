@@ -71,7 +71,7 @@ std::optional<std::uint64_t> parse_memory(std::string_view text) {
     constexpr std::string_view units = "bkmg";
     std::uint64_t bytes = 0;
     const char* const last = text.data() + text.size();
-    const auto [end, status] = std::from_chars(text.data(), last, bytes);
+    const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), bytes);
     if (status != std::errc() || last - end > 1 || bytes == 0) {
         return std::nullopt;
     }

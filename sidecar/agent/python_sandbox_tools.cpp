@@ -147,7 +147,7 @@ struct PythonSandboxTools {
         protocol::SessionCreateParams params;
         if (bytes) {
             params.limits = protocol::Limits{};
-            params.limits->memory_bytes = *bytes;
+            params.limits->memory_bytes = bytes;
         }
         return params;
     }

@@ -4,6 +4,8 @@
 #include "prompt_text.hpp"
 #include "terminal_text.hpp"
 
+#include <fmt/format.h>
+
 #include <cerrno>
 #include <csignal>
 #include <cstdio>

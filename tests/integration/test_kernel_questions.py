@@ -184,12 +184,12 @@ class Typescript(DenoTest, OtherLanguageTest):
 
     def test_values_that_fail_or_are_huge_hold_nothing_up(self):
         self.run_ok("const bad = { [Symbol.for('Deno.customInspect')]() { throw new TypeError('no') } };\n"
-                    "const huge = 'x'.repeat(10**8); const many = new Array(10**6).fill(0);\n"
+                    "const huge = 'x'.repeat(10**7); const many = new Array(10**6).fill(0);\n"
                     "const secret = { get key() { throw new Error('a getter ran') } }; undefined")
         shown = self.variables()
         self.assertEqual(shown["bad"][1], "<TypeError while it was looked at>")
         self.assertLess(len(shown["huge"][1]), 300)
-        self.assertEqual((shown["huge"][2], shown["many"][2]), (str(10**8), str(10**6)))
+        self.assertEqual((shown["huge"][2], shown["many"][2]), (str(10**7), str(10**6)))
         self.assertEqual(shown["secret"][1], "{ key: [Getter] }")
 
     def test_code_of_a_cell_can_hide_the_globals_that_looking_needs(self):

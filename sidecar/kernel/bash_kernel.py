@@ -38,7 +38,7 @@ with speedups.starting(), speedups.importing():
 CHUNK = 1 << 16
 EXIT_DELAY = 0.2  # seconds
 LOOK = 0.1  # seconds between two looks at whether bash still runs
-LATER_LOOKS = (0.01, 0.02, 0.05, 0.1, 0.3, 1)  # seconds between looks at what an interrupt has ended
+BEGIN_LOOK = 0.01  # seconds between two looks at whether bash has begun what is to be interrupted
 EMPTY, REPORTS, ANSWERS = 200, 201, 202  # bash's descriptors beside stdio
 # Runs in bash before the first cell.
 PREPARE = """
@@ -109,8 +109,10 @@ class Bash:
         for name, (ours, _) in outputs.items():
             self._outputs[ours] = (name, codecs.getincrementaldecoder("utf-8")("replace"))
         self._pending = b""
+        self._signals = threading.Lock()  # for the next three
         self._interruptible = False  # bash has read all of the cell, and has not reported its end
-        self._signals = threading.Lock()
+        self._interrupts = 0  # sent so far
+        self._interrupted = {}  # pid -> program, as seen when the last one was sent, or since
         self._silent = True
         threading.Thread(target=self._read_outputs, daemon=True).start()
         self.run(PREPARE)
@@ -127,25 +129,21 @@ class Bash:
         # Bash counts the lines of the cell from the one where the eval ends.
         first = "__cellgate_first=$((LINENO + %d))" % code.count("\n")
         begun = """builtin printf 'B\\0' >&%d""" % REPORTS
-        # An interrupt that came at the very end of the cell before may cost bash the first character.
-        text = "\n%s; %s; eval %s <&%d\n%s\n" % (first, begun, shlex.quote(code), EMPTY, report)
-        self._write(self._commands, text)
-        try:
-            return self._read_reports(text, on_prompt)
-        finally:
-            with self._signals:
-                self._interruptible = False
+        self._write(self._commands, "%s; %s; eval %s <&%d\n%s\n" % (first, begun, shlex.quote(code), EMPTY, report))
+        interrupts = self._interrupts
+        ended = self._read_reports(report, on_prompt)
+        self._settle(interrupts)
+        return ended
 
-    def _read_reports(self, text, on_prompt):
-        begun = False
+    def _read_reports(self, report, on_prompt):
+        interrupts = self._interrupts
         while True:
-            words = self._next_report(None if begun else lambda: self._give_again(text))
-            if words is not None and words.startswith("B"):
-                begun = self._interruptible = True
-                continue
+            words = self._next_report(lambda: self._interrupts > interrupts and self._ask_again(report, False))
             if words is None:
                 self._drain()
                 return self._process.returncode, 0
+            if words.startswith("B"):
+                self._interruptible = True
             if words.startswith("E"):
                 self._drain()
                 status, *lines = words[1:].split()
@@ -155,14 +153,35 @@ class Bash:
                 answer = on_prompt(words[2:], words[1] == "1") if on_prompt else None
                 self._write(self._answers, ("-" if answer is None else "+" + answer) + "\0")
 
-    def _give_again(self, text):
-        """Where bash has read all of the text, waits for more, and has not begun the cell: an interrupt of the cell before has
-        cost it a part of the text, such as one quote of two. It forgets what it has read, and reads it once more."""
-        with open("/proc/%d/stat" % self._process.pid) as stat:
-            waits = self._waiting(self._commands) == 0 and stat.read().rpartition(")")[2].split()[0] == "S"
-        if waits and not select.select([self._reports], [], [], 0)[0]:
-            os.kill(self._process.pid, signal.SIGINT)
-            self._write(self._commands, text)
+    def _settle(self, interrupts):
+        """Returns once bash has answered after the last interrupt: what it reads from then on, no interrupt takes from it.
+        `interrupts`: how many had been sent when it last answered."""
+        while True:
+            with self._signals:
+                if self._interrupts == interrupts:
+                    self._interruptible = False
+                    return
+                interrupts = self._interrupts
+            report = "builtin printf 'S%d\\0' >&%d" % (interrupts, REPORTS)
+            self._ask_again(report, True)
+            while self._next_report(lambda: self._ask_again(report, True)) not in ("S%d" % interrupts, None):
+                pass
+
+    def _ask_again(self, report, has_ended):
+        """After an interrupt, which may have cost bash the line that reports. Bash waits for a program that it was about to start
+        at the interrupt, even when it has ended the cell: until the program runs, it has bash's own handler of SIGINT, and an
+        interrupt is lost on it. What has become a program since is sent its own; of a cell that goes on (it has a trap), only
+        where the process was there at the interrupt."""
+        programs = self._programs()
+        with self._signals:
+            known = self._interrupted
+            self._interrupted = programs
+        for pid, program in programs.items():
+            if program != known.get(pid, None if has_ended else program):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGINT)
+        if not self._waiting(self._commands):
+            self._write(self._commands, "\n%s\n" % report)
 
     def text_of(self, code):
         """What the code prints; the code may change nothing."""
@@ -183,25 +202,27 @@ class Bash:
 
     def interrupt(self, is_running):
         """Ends what runs, while `is_running()`. Bash that is interrupted while it reads a cell loses what it has read so far:
-        the interrupt waits until it has read all of it. A program that bash is about to start takes bash's own handler of
-        SIGINT with it until then, and an interrupt at that moment is lost: what has become a program since is sent its own."""
-        while True:
-            if not is_running():
-                return
-            sent = self._programs()
+        the interrupt waits until it has read all of it."""
+        while is_running():
             with self._signals:
-                if self._interruptible and is_running():
+                if self._interruptible:
+                    self._interrupts += 1
+                    self._stop()  # so that it starts nothing between the look and the interrupt
+                    self._interrupted = self._programs()
                     self._signal(signal.SIGINT)
-                    break
-            time.sleep(LATER_LOOKS[0])
-        for delay in LATER_LOOKS:
-            time.sleep(delay)
-            if not is_running():
-                return
-            for pid, program in self._programs().items() - sent.items():
-                sent[pid] = program
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGINT)
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(self._process.pid, signal.SIGCONT)
+                    return
+            time.sleep(BEGIN_LOOK)
+
+    def _stop(self):
+        deadline = time.monotonic() + LOOK
+        with contextlib.suppress(OSError):
+            os.kill(self._process.pid, signal.SIGSTOP)
+            while time.monotonic() < deadline:
+                with open("/proc/%d/stat" % self._process.pid) as stat:
+                    if stat.read().rpartition(")")[2].split()[0] in "TZ":
+                        return
 
     def _programs(self):
         """What bash's processes run, by pid."""

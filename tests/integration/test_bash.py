@@ -158,17 +158,11 @@ class Ends(BashTest):
             self.interrupt()
             self.assertEqual(execution.result()["status"], "error")
 
-    def test_a_cell_of_which_bash_has_not_got_all_is_given_to_it_again(self):
-        # As an interrupt at the wrong moment leaves it: one quote of two. Written to the pipe by which bash gets its cells.
-        self.run_ok("""kept=yes; python3 - $$ $PPID <<'END'
-import os, sys
-bash, kernel = ({n: os.readlink(f"/proc/{pid}/fd/{n}") for n in os.listdir(f"/proc/{pid}/fd")} for pid in sys.argv[1:])
-saved = [pipe for n, pipe in bash.items() if 202 < int(n) < 255] # where bash keeps its own stdin
-ends = [n for n, pipe in kernel.items() if pipe in saved]
-assert len(ends) == 1, (bash, kernel)
-open(f"/proc/{sys.argv[2]}/fd/{ends[0]}", "w").write("'")
-END""")
-        self.assertEqual(self.run_ok("echo $kept").text(), "yes\n")
+    def test_the_trap_of_an_interrupted_cell_may_start_programs(self):
+        execution = self.execute("trap 'sleep 0.5 && echo cleaned; trap - INT' INT; echo in; sleep 1000").wait_for_text("in")
+        self.interrupt()
+        execution.result()
+        self.assertEqual(execution.text(), "in\ncleaned\n")
         self.assertEqual(self.run_ok("echo once").text(), "once\n")
 
     def test_a_timeout_ends_what_runs_and_bash_goes_on(self):

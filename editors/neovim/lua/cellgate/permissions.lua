@@ -25,8 +25,9 @@ end
 
 ---@param info SessionInfo
 local function sandbox_rows(info)
-  local held = info.sandbox == "none" and "none: its code can do all that " .. (info.kernel.server and "the server lets it do"
-    or "you can") or ("%s: %s"):format(info.sandbox, table.concat(info.layers, ", "))
+  local held = info.sandbox == "none"
+      and "none: its code can do all that " .. (info.kernel.server and "the server lets it do" or "you can")
+    or ("%s: %s"):format(info.sandbox, table.concat(info.layers, ", "))
   local rows = { heading("Sandbox"), row(held) }
   if info.image then
     rows[#rows + 1] = row(("the image %s, in place of this machine's system"):format(info.image.name))

@@ -55,7 +55,10 @@ local words = {
   end,
   ["action.ended"] = function(outcome, decided)
     local what = decided and subject(decided) or ("action " .. outcome.number)
-    return (outcome.status == "unknown" and "left to the agent" or outcome.status) .. ": " .. what .. because(outcome.error)
+    return (outcome.status == "unknown" and "left to the agent" or outcome.status)
+      .. ": "
+      .. what
+      .. because(outcome.error)
   end,
   ["execution.started"] = function(started)
     return "ran: " .. first_line(started)

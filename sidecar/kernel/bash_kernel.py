@@ -175,7 +175,7 @@ class Bash:
         programs = self._programs()
         with self._signals:
             known = self._interrupted
-            self._interrupted = programs
+            self._interrupted = {pid: each for pid, each in programs.items() if has_ended or pid in known}
         for pid, program in programs.items():
             if program != known.get(pid, None if has_ended else program):
                 with contextlib.suppress(ProcessLookupError):
@@ -202,10 +202,13 @@ class Bash:
 
     def interrupt(self, is_running):
         """Ends what runs, while `is_running()`. Bash that is interrupted while it reads a cell loses what it has read so far:
-        the interrupt waits until it has read all of it."""
+        the interrupt waits until it has read all of it. One that comes just before bash waits for a program may have bash
+        interrupt itself without end: while bash is not waiting for anything, the interrupt is put off a little."""
+        deadline = time.monotonic() + LOOK
         while is_running():
             with self._signals:
-                if self._interruptible:
+                may_interrupt = self._state() == "S" or time.monotonic() > deadline
+                if may_interrupt and self._interruptible and is_running():  # the next cell may have begun meanwhile
                     self._interrupts += 1
                     self._stop()  # so that it starts nothing between the look and the interrupt
                     self._interrupted = self._programs()
@@ -215,14 +218,21 @@ class Bash:
                     return
             time.sleep(BEGIN_LOOK)
 
+    def _state(self):
+        """As the system names it: S waits, T is stopped, Z has ended."""
+        try:
+            with open("/proc/%d/stat" % self._process.pid) as stat:
+                return stat.read().rpartition(")")[2].split()[0]
+        except OSError:
+            return "Z"
+
     def _stop(self):
         deadline = time.monotonic() + LOOK
         with contextlib.suppress(OSError):
             os.kill(self._process.pid, signal.SIGSTOP)
             while time.monotonic() < deadline:
-                with open("/proc/%d/stat" % self._process.pid) as stat:
-                    if stat.read().rpartition(")")[2].split()[0] in "TZ":
-                        return
+                if self._state() in "TZ":
+                    return
 
     def _programs(self):
         """What bash's processes run, by pid."""

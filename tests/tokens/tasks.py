@@ -14,7 +14,7 @@ class Task:
     asks: str  # of search_tools
     calls: list  # (server, tool, arguments), without cellgate
     code: str
-    answer: str  # what both have to find
+    answer: str  # a part of what the code has to print
 
 
 def sentence(seed, words):

@@ -78,7 +78,7 @@ int main(int argc, char** argv) {
           add_sandbox, add_demo,    add_mcp,        add_connect,  add_status, add_approvals,
           add_session, add_queue,   add_servers,    add_stats,    add_limits, add_transfer,
           add_stop,    add_config,  add_completion, add_man,      add_serve,  add_workspace_sidecar,
-          add_hook,    add_decider, add_lsp}) {
+          add_hook,    add_decider, add_lsp,        add_save}) {
         add_command(app, invocation);
     }
     use_config_file(app);

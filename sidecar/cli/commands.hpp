@@ -33,6 +33,7 @@ void add_runtimes(CLI::App& app, Invocation& invocation);
 void add_run(CLI::App& app, Invocation& invocation);
 void add_generate(CLI::App& app, Invocation& invocation);
 void add_call(CLI::App& app, Invocation& invocation);
+void add_save(CLI::App& app, Invocation& invocation);
 void add_login(CLI::App& app, Invocation& invocation);
 void add_logout(CLI::App& app, Invocation& invocation);
 void add_decider(CLI::App& app, Invocation& invocation);

@@ -39,7 +39,11 @@ Task<void> ask_rules(async::Loop* loop, const std::string* workspace, const sand
     gate::Gate gate(loop->clock(), std::move(options));
     Somebody somebody;
     gate.attach(somebody);
-    gate.set_session_rules(session, egress::rules_of(settings));
+    std::vector<gate::SessionRule> rules;
+    for (protocol::RuleSpec& rule : egress::rules_of(settings)) {
+        rules.push_back({std::move(rule)});
+    }
+    gate.set_session_rules(session, rules);
     protocol::PolicyExplainParams params;
     params.session_id = session;
     params.action.kind = protocol::ActionKind::network;

@@ -46,7 +46,7 @@ void OutcomeReport::send(Status status, std::string error) {
     }
 }
 
-void Gate::set_session_rules(const std::string& session_id, const std::vector<protocol::RuleSpec>& rules) {
+void Gate::set_session_rules(const std::string& session_id, const std::vector<SessionRule>& rules) {
     impl_->policy.rules().set_session_rules(session_id, rules);
 }
 

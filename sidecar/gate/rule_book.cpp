@@ -359,11 +359,12 @@ Task<std::optional<std::int64_t>> RuleBook::use(std::string rule_id) {
     co_return left;
 }
 
-void RuleBook::set_session_rules(const std::string& session_id, const std::vector<protocol::RuleSpec>& rules) {
+void RuleBook::set_session_rules(const std::string& session_id, const std::vector<SessionRule>& rules) {
     std::vector<Rule> made;
-    for (const protocol::RuleSpec& spec : rules) {
-        Rule rule = make_rule(spec, RuleSource::session, clock_.wall());
+    for (const SessionRule& given : rules) {
+        Rule rule = make_rule(given.spec, RuleSource::session, clock_.wall());
         rule.session_id = session_id;
+        rule.server_identity = given.server_identity;
         check_new_rule(rule, clock_.wall());
         made.push_back(std::move(rule));
     }

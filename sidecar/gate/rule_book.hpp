@@ -6,6 +6,7 @@
 
 #include "base/clock.hpp"
 #include "base/sync.hpp"
+#include "gate/session_rule.hpp"
 #include "paths.hpp"
 #include "payload.hpp"
 #include "protocol/messages/executions.hpp"
@@ -83,7 +84,7 @@ class RuleBook {
     // other sidecar can take the same one. Throws as add(). Await it shielded.
     Task<std::optional<std::int64_t>> use(std::string rule_id);
 
-    void set_session_rules(const std::string& session_id, const std::vector<protocol::RuleSpec>& rules);
+    void set_session_rules(const std::string& session_id, const std::vector<SessionRule>& rules);
     void begin_execution(const std::string& session_id, const std::string& execution_id, protocol::ApprovalMode mode,
                          const std::vector<std::string>& hosts);
     void end_execution(const std::string& execution_id);

@@ -162,7 +162,7 @@ struct Sessions {
 
     // In one turn of the loop with its answer: no record can come in between.
     Task<protocol::SessionAttachResult> attach(protocol::SessionParams params) {
-        const std::shared_ptr<session::Session> session = sidecar.sessions.find(params.session_id);
+        const std::shared_ptr<session::Session> session = sidecar.sessions.find_shown(params.session_id);
         client.attached.insert(params.session_id);
         protocol::SessionAttachResult result;
         result.session = session->info();

@@ -29,7 +29,7 @@ struct Tools {
         for (const std::string& problem : sidecar.registry.read_workspace_files()) {
             log_warning("{}", problem);
         }
-        co_await sidecar.registry.refresh_logins();
+        co_await sidecar.registry.refresh();
         protocol::ToolServersListResult result;
         result.servers = sidecar.registry.list();
         if (client.role == protocol::Role::agent) {

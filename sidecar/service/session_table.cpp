@@ -12,6 +12,13 @@ namespace {
 
 constexpr std::ptrdiff_t max_per_agent = 8;
 
+void require_usable(const session::Session& session) {
+    if (session.options().is_run_of_tool) {
+        throw Error(ErrorCode::forbidden,
+                    fmt::format("the session \"{}\" is the run of a saved tool, which is its own", session.id()));
+    }
+}
+
 } // namespace
 
 void SessionTable::require_room_for(session::ClientId agent) const {
@@ -89,6 +96,7 @@ Task<SessionTable::SessionPtr> SessionTable::find_or_start(std::optional<std::st
                     "session/create makes one; without a sessionId the default session is used");
     }
     std::shared_ptr<Entry> entry = found == sessions_.end() ? add(workspace_.default_session()) : found->second;
+    require_usable(*entry->session);
     co_return co_await started(std::move(entry));
 }
 
@@ -101,6 +109,12 @@ std::shared_ptr<SessionTable::Entry> SessionTable::entry_of(const std::string& s
 }
 
 SessionTable::SessionPtr SessionTable::find(const std::string& session_id) const {
+    SessionPtr session = find_shown(session_id);
+    require_usable(*session);
+    return session;
+}
+
+SessionTable::SessionPtr SessionTable::find_shown(const std::string& session_id) const {
     return entry_of(session_id)->session;
 }
 

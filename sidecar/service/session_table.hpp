@@ -31,8 +31,11 @@ class SessionTable {
     // The session of that id, or the workspace's default one, which is created if need be. Throws
     // Error{session_not_found}, and what Session::start() throws.
     Task<SessionPtr> find_or_start(std::optional<std::string> session_id);
-    // Throws Error{session_not_found}.
+    // Throws Error{session_not_found}, and Error{forbidden} for the run of a saved tool, whose rules are not for
+    // others; so does find_or_start().
     SessionPtr find(const std::string& session_id) const;
+    // To look at it: also a run. Throws Error{session_not_found}.
+    SessionPtr find_shown(const std::string& session_id) const;
     // Also one that is starting.
     bool has(const std::string& session_id) const { return sessions_.contains(session_id); }
     std::vector<SessionPtr> all() const;

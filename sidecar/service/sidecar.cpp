@@ -6,6 +6,7 @@
 #include "egress/network.hpp"
 #include "handlers.hpp"
 #include "sandbox/launcher.hpp"
+#include "saved_tool_runs.hpp"
 #include "server_sandbox.hpp"
 #include "server_tokens.hpp"
 #include "session_events.hpp"
@@ -116,6 +117,7 @@ struct Sidecar::Impl {
     ServerSandbox server_sandbox;
     store::Secrets secrets;
     ServerTokens server_tokens;
+    SavedToolRuns saved_tools;
     tools::Registry registry;
     packages::Installs installs;
     images::Images images{loop, directories, workspace.environment};
@@ -155,6 +157,7 @@ Sidecar::Impl::Impl(async::Loop& loop_, SidecarOptions options)
                      std::bind_front(&Impl::secret_for_request, this)),
       secrets(loop, loop.clock(), secrets_options(directories, workspace)),
       server_tokens(secrets, known_secrets, secret_record, elicitations),
+      saved_tools(loop, workspace, agent_limits, sessions, review),
       registry(loop, loop.clock(), gate, registry_options()),
       installs(loop, gate, directories, workspace.path, workspace.environment), trusted_servers(registry, gate),
       turns(agent_limits.executions),
@@ -207,7 +210,9 @@ tools::RegistryOptions Sidecar::Impl::registry_options() {
         &secrets,
         &known_secrets,
         [this](const store::SecretEntry& secret) { secret_record.set(secret); },
-        [this](const store::SecretEntry& secret, const std::string& server) { secret_record.used(secret, server); }};
+        [this](const store::SecretEntry& secret, const std::string& server) { secret_record.used(secret, server); },
+        store::saved_tools_directory(directories, workspace.path),
+        &saved_tools};
 }
 
 void Sidecar::Impl::add_handlers(Client& client) {

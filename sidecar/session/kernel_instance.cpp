@@ -36,11 +36,14 @@ constexpr Duration max_silence = std::chrono::seconds(10); // of a kernel that s
 constexpr std::string_view channel_socket = "tools.sock";
 constexpr std::string_view proxy_socket = "net.sock";
 
-// About hosts, of its settings file and its profile.
-std::vector<protocol::RuleSpec> rules_of_session(const SessionOptions& options) {
-    std::vector<protocol::RuleSpec> rules = egress::rules_of(options.settings.get());
+// About hosts, of its settings file and its profile; and its own.
+std::vector<gate::SessionRule> rules_of_session(const SessionOptions& options) {
+    std::vector<gate::SessionRule> rules = options.rules;
+    for (protocol::RuleSpec& rule : egress::rules_of(options.settings.get())) {
+        rules.push_back({std::move(rule)});
+    }
     for (const std::string& domain : options.domains) {
-        rules.push_back(gate::connection_rule(protocol::Effect::allow, domain));
+        rules.push_back({gate::connection_rule(protocol::Effect::allow, domain)});
     }
     return rules;
 }
@@ -186,7 +189,8 @@ KernelLaunch KernelInstance::plan(const jupyter::KernelChoice& choice) {
     const SessionOptions& options = context.options;
     SessionServices& services = context.services;
     services.gate.set_session_rules(options.id, rules_of_session(options));
-    const LaunchPlace place{services.directories, services.workspace, options.cwd, temp_dir.path, connection.file};
+    const LaunchPlace place{services.directories, services.workspace, options.cwd,
+                            temp_dir.path,        connection.file,    !options.is_run_of_tool};
     KernelLaunch start = language->launch(place, make_environment(choice));
     may_have_spare =
         may_have_spare && inspection->placeholders.empty() && !names_workspace(start.environment, services.workspace);

@@ -26,7 +26,7 @@ std::unique_ptr<LanguageSupport> make_language_support(const jupyter::KernelChoi
 }
 
 void add_wrapper_path(Environment& environment, const LaunchPlace& place) {
-    if (place.cwd != place.workspace) {
+    if (place.imports_workspace && place.cwd != place.workspace) {
         std::string& path = environment["PYTHONPATH"];
         path = path.empty() ? place.workspace : path + ":" + place.workspace;
     }

@@ -30,6 +30,7 @@ struct LaunchPlace {
     const std::string& cwd;
     std::string session_dir; // the kernel's own directory
     std::string connection_file;
+    bool imports_workspace = true;
 };
 
 struct BootstrapFile {

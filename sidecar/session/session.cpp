@@ -189,7 +189,7 @@ Task<void> Session::run_queue() {
 }
 
 Task<void> Session::take_turn(std::shared_ptr<Execution> next) {
-    if (!next->agent) {
+    if (!next->agent || options_.runs_within_call) {
         co_return;
     }
     next->turn = services_.turns.ask([this] { queue_changed_.notify(); });

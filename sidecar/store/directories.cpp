@@ -137,6 +137,10 @@ std::string changes_directory(const Directories& directories, const std::string&
     return fmt::format("{}/changes/{}", directories.state, key_of_root(root));
 }
 
+std::string saved_tools_directory(const Directories& directories, const std::string& root) {
+    return fmt::format("{}/saved/{}", directories.config, key_of_root(root));
+}
+
 std::string make_unique_directory(const std::string& parent, const std::string& prefix) {
     std::string path = fmt::format("{}/{}XXXXXX", parent, prefix);
     if (::mkdtemp(path.data()) == nullptr) {

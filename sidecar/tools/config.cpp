@@ -48,7 +48,7 @@ void require_name(const std::string& name) {
         throw invalid_config(
             name, fmt::format("expected a name of 1 to {} bytes without control characters", max_name_bytes));
     }
-    if (name == host_server_name) {
+    if (name == host_server_name || name == saved_server_name) {
         throw invalid_config(name, "the name belongs to the built-in server", "Give it another name.");
     }
     if (name == kernel_server_name) {

@@ -57,6 +57,14 @@ struct RunCommandParams {
     }
 };
 
+struct RemoveToolParams {
+    std::string name;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("name", self.name);
+    }
+};
+
 struct ReadFileResult {
     std::string content;
     template <class Self, class Visit>
@@ -172,6 +180,38 @@ std::vector<protocol::ToolSpec> make_specs() {
     };
 }
 
+std::vector<protocol::ToolSpec> make_saving_specs() {
+    const protocol::ToolAnnotations saves{std::nullopt, false, true, true, false};
+    return {
+        make_spec(
+            "save_tool", "Save a tool",
+            "Keeps a function of Python as a tool of the server `saved`, which code imports from mcptools.saved. Its "
+            "parameters and what it returns are described by its type hints and its docstring. Each call runs the "
+            "code in a kernel of its own, under the rules given here.",
+            R"({"type":"object","properties":{
+"name":{"type":"string","minLength":1,"maxLength":128,"description":"Of the function, and of the tool."},
+"code":{"type":"string","minLength":1,"description":"Python that defines the function. All of it runs at each call."},
+"description":{"type":"string","description":"Default: the first paragraph of the docstring."},
+"rules":{"type":"array","items":{"type":"string","minLength":1},"description":
+"What a run may do without asking, as `cellgate policy add` takes it: \"allow filesystem/read_file\", \"allow network api.github.com\". Default: it asks for everything."},
+"rulesOf":{"type":"string","minLength":1,"description":"An execution: what it was allowed, each run of the tool may do. Shown to the user as rules."},
+"test":{"type":"object","description":"Arguments of a call that has to succeed before the tool is saved."}},
+"required":["name","code"],"additionalProperties":false})",
+            R"({"type":"object","properties":{
+"inputSchema":{"type":"object"},
+"outputSchema":{"type":"object"},
+"replaced":{"type":"boolean","description":"There was one of that name."},
+"value":{"description":"What the test returned."}},
+"required":["inputSchema","outputSchema","replaced"],"additionalProperties":false})",
+            saves),
+        make_spec("remove_tool", "Remove a saved tool", "Removes a tool that save_tool has saved.",
+                  R"({"type":"object","properties":{
+"name":{"type":"string","minLength":1}},
+"required":["name"],"additionalProperties":false})",
+                  R"({"type":"object","additionalProperties":false})", saves),
+    };
+}
+
 protocol::CallToolResult make_result(std::string_view text, std::optional<RawJson> structured, bool is_error) {
     std::string content = R"([{"type":"text","text":)";
     append_json_string(content, text);
@@ -250,10 +290,12 @@ const std::string& HostTools::identity() {
     return identity;
 }
 
-HostTools::HostTools(async::Loop& loop, std::string workspace, const Environment& environment)
-    : loop_(loop), workspace_(std::move(workspace)), environment_(small_environment(environment)) {
-    for (protocol::ToolSpec& spec : make_specs()) {
-        tools_.push_back(make_tool(std::move(spec), identity()));
+HostTools::HostTools(async::Loop& loop, std::string workspace, const Environment& environment, SavedTools& saved)
+    : loop_(loop), workspace_(std::move(workspace)), environment_(small_environment(environment)), saved_(saved) {
+    for (const auto& specs : {make_specs(), make_saving_specs()}) {
+        for (const protocol::ToolSpec& spec : specs) {
+            tools_.push_back(make_tool(spec, identity()));
+        }
     }
 }
 
@@ -261,7 +303,21 @@ Task<void> HostTools::refresh() {
     co_return; // they never change
 }
 
+std::pair<ToolPtr, RawJson> HostTools::resolve(ToolPtr tool, RawJson arguments) const {
+    if (tool->spec.name == "save_tool" && !json_member(arguments.text(), "rulesOf").empty()) {
+        arguments = to_raw_json(saved_.with_rules(from_json<SaveToolParams>(arguments, "arguments")));
+    }
+    return {std::move(tool), std::move(arguments)};
+}
+
 Task<void> HostTools::check(ToolPtr tool, RawJson arguments) {
+    if (tool->spec.name == "save_tool") {
+        saved_.require_savable(from_json<SaveToolParams>(arguments, "arguments"));
+        co_return;
+    }
+    if (tool->spec.name == "remove_tool") {
+        co_return;
+    }
     std::function<void()> work = [this, &tool, &arguments] {
         try {
             const WorkspaceFiles files(workspace_);
@@ -302,10 +358,19 @@ gate::Action HostTools::action_of(const Tool& tool, RawJson arguments) const {
 }
 
 Task<std::optional<protocol::CallToolResult>>
-HostTools::call(ToolPtr tool, gate::Action allowed, std::shared_ptr<mcp::CallFollower> /*its tools are quick*/) {
+HostTools::call(ToolPtr tool, gate::Action allowed, CallContext context,
+                std::shared_ptr<mcp::CallFollower> /*its tools are quick*/) {
     gate::HostCall& call = std::get<gate::HostCall>(allowed);
     const RawJson& arguments = call.arguments;
     try {
+        if (tool->spec.name == "save_tool") {
+            auto params = from_json<SaveToolParams>(arguments, "arguments");
+            co_return co_await save_tool(std::move(params), std::move(context));
+        }
+        if (tool->spec.name == "remove_tool") {
+            auto params = from_json<RemoveToolParams>(arguments, "arguments");
+            co_return co_await remove_tool(std::move(params.name));
+        }
         if (tool->spec.name == "run_command") {
             auto params = from_json<RunCommandParams>(arguments, "arguments");
             co_return co_await run(std::move(call.command.value()), params.cwd.value_or("."), params.timeout_seconds);
@@ -324,6 +389,21 @@ HostTools::call(ToolPtr tool, gate::Action allowed, std::shared_ptr<mcp::CallFol
 
 Task<void> HostTools::stop(std::string /*reason*/) {
     co_return; // it ends with this process
+}
+
+Task<protocol::CallToolResult> HostTools::save_tool(SaveToolParams params, CallContext context) {
+    const std::string name = params.name;
+    const SaveToolResult result = co_await saved_.save(std::move(params), std::move(context));
+    co_return make_result(
+        fmt::format("{0} is saved as {1}/{0}. Once the wrappers of `{1}` are generated, code imports it: "
+                    "from mcptools.{1} import {0}",
+                    name, saved_server_name),
+        to_raw_json(result), false);
+}
+
+Task<protocol::CallToolResult> HostTools::remove_tool(std::string name) {
+    co_await saved_.remove(name);
+    co_return make_result(fmt::format("{} is removed", name), to_raw_json(Empty{}), false);
 }
 
 // Off the loop.

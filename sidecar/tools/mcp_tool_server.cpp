@@ -169,6 +169,7 @@ Task<protocol::CallToolResult> McpToolServer::send_call(ToolPtr tool, RawJson ar
 }
 
 Task<std::optional<protocol::CallToolResult>> McpToolServer::call(ToolPtr tool, gate::Action allowed,
+                                                                  CallContext /*context*/,
                                                                   std::shared_ptr<mcp::CallFollower> follower) {
     co_await refresh();
     const ToolPtr now = find_tool(tools_, tool->spec.name);

@@ -32,7 +32,7 @@ class McpToolServer final : public ToolServer {
     std::pair<ToolPtr, RawJson> resolve(ToolPtr tool, RawJson arguments) const override;
     Task<void> check(ToolPtr tool, RawJson arguments) override;
     gate::Action action_of(const Tool& tool, RawJson arguments) const override;
-    Task<std::optional<protocol::CallToolResult>> call(ToolPtr tool, gate::Action allowed,
+    Task<std::optional<protocol::CallToolResult>> call(ToolPtr tool, gate::Action allowed, CallContext context,
                                                        std::shared_ptr<mcp::CallFollower> follower) override;
     void add_to_log(const std::string& line) override { link_->add_to_log(line); }
     Task<void> stop(std::string reason) override;

@@ -1,9 +1,12 @@
 #include "tools/registry.hpp"
 
 #include "config_inputs.hpp"
+#include "execution_rules.hpp"
+#include "gate/gate.hpp"
 #include "host.hpp"
 #include "rule_check.hpp"
 #include "running_servers.hpp"
+#include "saved_tools.hpp"
 #include "server_catalog.hpp"
 #include "server_errors.hpp"
 #include "server_inputs.hpp"
@@ -35,8 +38,14 @@ Registry::Registry(async::Loop& loop, Clock& clock, gate::Gate& gate, RegistryOp
       servers_(std::make_unique<RunningServers>(
           *catalog_, ServerStarter(loop, clock, gate, options_, *inputs_, *secrets_, *logins_))),
       dispatcher_(clock, gate, *servers_, options_.elicitor) {
+    saved_ = std::make_shared<SavedTools>(
+        loop, options_.saved_tools_directory, options_.saved_tools,
+        [this](const std::string& server) { return catalog_->identity_of(server); },
+        [this](const protocol::RuleSpec& rule) { require_fitting(rule); },
+        [&gate](const std::string& id) { return execution_rules(gate.policy_decisions().decisions, id); });
     servers_->adopt(catalog_->add_built_in(host_server_name, HostTools::identity()),
-                    std::make_shared<HostTools>(loop, options_.workspace, options_.environment));
+                    std::make_shared<HostTools>(loop, options_.workspace, options_.environment, *saved_));
+    servers_->adopt(catalog_->add_built_in(saved_server_name, HostTools::identity()), saved_);
 }
 
 Registry::~Registry() = default;
@@ -81,7 +90,9 @@ protocol::ToolServerInfo Registry::info(const std::string& server) const {
 std::vector<protocol::ToolServerInfo> Registry::list() const {
     std::vector<protocol::ToolServerInfo> all;
     for (const ServerEntryPtr& entry : catalog_->entries()) {
-        all.push_back(servers_->info(entry));
+        if (entry->spec.name != saved_server_name || !saved_->tools().empty()) {
+            all.push_back(servers_->info(entry));
+        }
     }
     return all;
 }
@@ -119,8 +130,9 @@ std::map<std::string, std::vector<std::string>> Registry::secret_users() const {
     return users;
 }
 
-Task<void> Registry::refresh_logins() {
-    return logins_->refresh();
+Task<void> Registry::refresh() {
+    co_await logins_->refresh();
+    co_await saved_->refresh();
 }
 
 Task<protocol::ToolServersLoginResult> Registry::login(CallContext context, std::string server) {

@@ -231,6 +231,14 @@ void ServerCatalog::remove(const std::string& name, std::string reason) {
     on_removed_(entry, std::move(reason));
 }
 
+std::optional<std::string> ServerCatalog::identity_of(const std::string& name) const {
+    const auto entry = entries_.find(name);
+    if (entry == entries_.end() || entry->second->spec.source == ToolServerSource::agent) {
+        return std::nullopt;
+    }
+    return entry->second->described.identity;
+}
+
 std::vector<ServerEntryPtr> ServerCatalog::entries() const {
     std::vector<ServerEntryPtr> all;
     for (const bool built_in : {true, false}) {

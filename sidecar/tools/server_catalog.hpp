@@ -44,6 +44,8 @@ class ServerCatalog {
     ServerEntryPtr find(const std::string& name) const;
     ServerEntryPtr take(const std::string& name);
     void remove(const std::string& name, std::string reason);
+    // Nothing for a name that means no server, or one that an agent named.
+    std::optional<std::string> identity_of(const std::string& name) const;
     // Built-in ones first, then by name.
     std::vector<ServerEntryPtr> entries() const;
 

@@ -170,7 +170,7 @@ Task<std::optional<protocol::CallToolResult>> ToolCallDispatcher::call_allowed(C
         std::shared_ptr<mcp::CallFollower> following = follower;
         try {
             std::optional<protocol::CallToolResult> result =
-                co_await called->call(tool, std::move(sent), std::move(following));
+                co_await called->call(tool, std::move(sent), context, std::move(following));
             for (const std::string& why : follower->declined()) {
                 called->add_to_log("cellgate: " + why);
             }

@@ -1,5 +1,5 @@
 #pragma once
-// `ToolServer` is a server of tools that can be called now: the built-in `host`, or an MCP server that runs. Only
+// `ToolServer` is a server of tools that can be called now: a built-in one, or an MCP server that runs. Only
 // RunningServers hands it out, and only the registry and its dispatcher hold a RunningServers; so every call has passed
 // the gate.
 
@@ -8,6 +8,7 @@
 #include "mcp/call_follower.hpp"
 #include "protocol/messages/tool_servers.hpp"
 #include "tool.hpp"
+#include "tools/call_context.hpp"
 
 #include <memory>
 #include <optional>
@@ -41,9 +42,9 @@ class ToolServer {
     // arguments fit the tool's schema.
     virtual gate::Action action_of(const Tool& tool, RawJson arguments) const = 0;
     // `allowed` is an action of action_of() that the gate allowed. Nothing when the server's tool is not (or no longer)
-    // exactly `tool`: then the call has to be decided about again. `follower` may be nullptr.
-    // Throws mcp::RequestNotTaken for a call that another server, started now, may be given.
-    virtual Task<std::optional<protocol::CallToolResult>> call(ToolPtr tool, gate::Action allowed,
+    // exactly `tool`: then the call has to be decided about again. `context`: on whose behalf. `follower` may be
+    // nullptr. Throws mcp::RequestNotTaken for a call that another server, started now, may be given.
+    virtual Task<std::optional<protocol::CallToolResult>> call(ToolPtr tool, gate::Action allowed, CallContext context,
                                                                std::shared_ptr<mcp::CallFollower> follower) = 0;
 
     // Adds a line to what toolServers/log shows.

@@ -381,6 +381,14 @@ M.all = {
     end,
     complete = server_names,
   },
+  save = {
+    does = "Saves a function that the cell at the cursor defines as a tool, which cells import from `mcptools.saved`: once you"
+      .. " have agreed to its code and to the rules for what the cell was allowed. Default: the last function.",
+    arguments = "[function]",
+    act = with_execution(function(execution, arguments)
+      tool_servers.save(execution, arguments[1])
+    end),
+  },
   install = installs.command,
   executions = {
     does = "Lists what ran, runs and waits in this workspace, also what agents run.",

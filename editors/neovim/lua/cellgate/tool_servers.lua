@@ -33,6 +33,43 @@ function M.generate(root, server, done)
   )
 end
 
+-- The last function of Python that the code defines at its top level.
+local function last_function(code)
+  local found
+  for line in vim.gsplit(code, "\n") do
+    found = line:match("^def%s+(%a[%w_]*)") or line:match("^async%s+def%s+(%a[%w_]*)") or found
+  end
+  return found
+end
+
+--- Saves a function of what ran as a tool of the server `saved`, with rules for what the code was allowed. The user
+--- sees all of it in the approval.
+---@param execution cellgate.Execution
+---@param name? string of the function; without it the last one that the code defines
+function M.save(execution, name)
+  local here = session.of(execution.root)
+  here:request(
+    "execution/get",
+    { executionId = execution.id },
+    list_window.or_tell(function(info)
+      name = name or last_function(info.code or "")
+      if not name then
+        notify.show("this cell defines no function of Python", vim.log.levels.WARN)
+        return
+      end
+      local arguments = { name = name, code = info.code, rulesOf = execution.id }
+      here:request(
+        "tools/call",
+        { server = "host", tool = "save_tool", arguments = arguments },
+        list_window.or_tell(function(result)
+          local text = result.content[1] and result.content[1].text or ""
+          notify.show(text, result.isError and vim.log.levels.ERROR or nil)
+        end)
+      )
+    end)
+  )
+end
+
 -- What the user has to know or to do before it can be used, in words.
 ---@param server ToolServerInfo
 local function still_needed(here, server)

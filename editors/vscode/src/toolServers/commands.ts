@@ -11,6 +11,7 @@ import { sourceOf, stateOf } from "./labels";
 import { offerLogin } from "./loginDialogs";
 import type { Logins } from "./logins";
 import { ServerLogs } from "./logs";
+import { saveTool } from "./saveTool";
 import type { ToolServers } from "./servers";
 import type { ServerNode } from "./tree";
 
@@ -52,6 +53,7 @@ export function serverCommands(cellgate: Cellgate, servers: ToolServers, logins:
     };
     const others: Record<string, () => Promise<void>> = {
         refreshToolServers: () => servers.refresh(),
+        saveTool: () => saveTool(cellgate).finally(refresh),
         async configureToolServers() {
             await vscode.commands.executeCommand("workbench.action.openSettings", "cellgate.mcpServers");
         },

@@ -27,6 +27,7 @@
 #include "gate/api_document.hpp"
 #include "gate/decision.hpp"
 #include "gate/record_sink.hpp"
+#include "gate/session_rule.hpp"
 #include "protocol/messages/executions.hpp"
 #include "protocol/messages/policy.hpp"
 
@@ -131,8 +132,9 @@ class Gate {
     // nothing.
     OutcomeReport outcome_report(const Decision& decision);
 
-    // Replaces the session's rules that come from a user's settings. Throws Error{rule_invalid}.
-    void set_session_rules(const std::string& session_id, const std::vector<protocol::RuleSpec>& rules);
+    // Replaces the session's rules that come from a user's settings, or are those of a saved tool. Throws
+    // Error{rule_invalid}.
+    void set_session_rules(const std::string& session_id, const std::vector<SessionRule>& rules);
     void begin_execution(ExecutionGrants execution);
     // Ends the execution's grants. Calls that wait go on waiting; an answer cannot cover the execution any more.
     void end_execution(const std::string& execution_id);

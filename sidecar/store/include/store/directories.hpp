@@ -30,6 +30,8 @@ std::string key_of_root(const std::string& root);
 std::string record_directory(const Directories& directories, const std::string& root);
 // Of the states of that workspace's files.
 std::string changes_directory(const Directories& directories, const std::string& root);
+// Of the tools that were saved from that workspace's code.
+std::string saved_tools_directory(const Directories& directories, const std::string& root);
 
 using cellgate::make_private_directory;
 

@@ -24,6 +24,7 @@ namespace cellgate::tools {
 struct OAuthSettings; // oauth_settings.hpp
 
 inline constexpr std::string_view host_server_name = "host";
+inline constexpr std::string_view saved_server_name = "saved";
 
 struct ServerSpec {
     std::string name;

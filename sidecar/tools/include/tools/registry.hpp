@@ -31,6 +31,8 @@ class Gate;
 namespace cellgate::tools {
 
 class Elicitor;
+class SavedToolRunner;
+class SavedTools;
 
 struct RegistryOptions {
     std::string workspace;   // canonical
@@ -47,6 +49,8 @@ struct RegistryOptions {
     std::function<void(const store::SecretEntry& secret)> on_secret_kept = {};
     // It is about to be given to a server that starts.
     std::function<void(const store::SecretEntry& secret, const std::string& server)> on_secret_used = {};
+    std::string saved_tools_directory = {}; // of this workspace; empty: nothing can be saved
+    SavedToolRunner* saved_tools = nullptr; // stays as long as the registry; the same without it
 };
 
 class RunningServers;
@@ -90,8 +94,8 @@ class Registry {
     // The servers whose configurations name each secret, by its name.
     std::map<std::string, std::vector<std::string>> secret_users() const;
 
-    // Looks for logins and logouts by other processes, for info() and list().
-    Task<void> refresh_logins();
+    // Looks for logins, logouts and saved tools of other processes, for info() and list().
+    Task<void> refresh();
     // Begins a login of a user at the authorization server of a tool server, which has to be agreed to as for a start.
     // Throws Error{tool_server_not_found, denied, tool_server_failed}, and Error{invalid_params} for a server that has
     // no login.
@@ -123,6 +127,7 @@ class Registry {
     std::unique_ptr<ServerSecrets> secrets_;
     std::unique_ptr<ServerLogins> logins_;
     std::unique_ptr<RunningServers> servers_;
+    std::shared_ptr<SavedTools> saved_;
     ToolCallDispatcher dispatcher_;
 };
 

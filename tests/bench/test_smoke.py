@@ -19,7 +19,7 @@ class Smoke(unittest.TestCase):
         with tempfile.NamedTemporaryFile(suffix=".json") as file:
             done = subprocess.run(
                 ["/usr/bin/python3", "-B", HERE / "bench.py", "--build", os.environ["CELLGATE_BUILD"], "--quick",
-                 "--json", file.name], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=500)
+                 "--json", file.name], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=1100)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             records = json.load(file)["lines"]
         self.assertEqual([record["line"] for record in records], [line.name() for line in bench.LINES])

@@ -4,19 +4,40 @@
 #include "base/json_scan.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <string_view>
 
 namespace cellgate::agent {
 
 namespace {
 
+// A client that has the entry in a JSON object.
+struct JsonClient {
+    std::string_view name;
+    std::string_view file;
+    std::string_view servers_key;
+    bool names_transport;
+    bool has_workspace_variable;
+};
+
+constexpr JsonClient json_clients[] = {
+    {"vscode", ".vscode/mcp.json of the workspace", "servers", true, true},
+    {"claude", ".mcp.json of the workspace (Claude Code), or claude_desktop_config.json (Claude Desktop)", "mcpServers",
+     true, false},
+    {"cursor", ".cursor/mcp.json of the workspace", "mcpServers", false, true},
+    {"neovim", "~/.config/mcphub/servers.json (mcphub.nvim)", "mcpServers", false, false},
+};
+constexpr std::string_view codex = "codex";
+
+// TOML takes it, too.
 std::string json_string(std::string_view text) {
     std::string out;
     append_json_string(out, text);
     return out;
 }
 
-std::string json(std::string_view servers_key, std::string_view type, const std::string& program,
-                 std::string_view workspace) {
+std::string in_json(const JsonClient& client, const std::string& program, const std::string& workspace) {
     return fmt::format("{{\n"
                        "  \"{}\": {{\n"
                        "    \"cellgate\": {{\n"
@@ -26,28 +47,36 @@ std::string json(std::string_view servers_key, std::string_view type, const std:
                        "    }}\n"
                        "  }}\n"
                        "}}\n",
-                       servers_key, type, json_string(program), json_string(workspace));
+                       client.servers_key, client.names_transport ? "      \"type\": \"stdio\",\n" : "",
+                       json_string(program),
+                       json_string(client.has_workspace_variable ? "${workspaceFolder}" : workspace));
 }
 
 } // namespace
 
+std::vector<std::string> mcp_clients() {
+    std::vector<std::string> names;
+    for (const JsonClient& client : json_clients) {
+        names.emplace_back(client.name);
+    }
+    names.emplace_back(codex);
+    return names;
+}
+
 McpClientConfig mcp_client_config(std::string_view client, const std::string& program, const std::string& workspace) {
-    constexpr std::string_view stdio = "      \"type\": \"stdio\",\n";
-    constexpr std::string_view folder = "${workspaceFolder}";
-    if (client == "vscode") {
-        return {".vscode/mcp.json of the workspace", json("servers", stdio, program, folder)};
+    for (const JsonClient& each : json_clients) {
+        if (each.name == client) {
+            return {std::string(each.file), in_json(each, program, workspace)};
+        }
     }
-    if (client == "claude") {
-        return {".mcp.json of the workspace (Claude Code), or claude_desktop_config.json (Claude Desktop)",
-                json("mcpServers", stdio, program, workspace)};
+    if (client == codex) {
+        return {"~/.codex/config.toml", fmt::format("[mcp_servers.cellgate]\n"
+                                                    "command = {}\n"
+                                                    "args = [\"mcp\", \"--root\", {}]\n",
+                                                    json_string(program), json_string(workspace))};
     }
-    if (client == "cursor") {
-        return {".cursor/mcp.json of the workspace", json("mcpServers", "", program, folder)};
-    }
-    if (client == "neovim") {
-        return {"~/.config/mcphub/servers.json (mcphub.nvim)", json("mcpServers", "", program, workspace)};
-    }
-    throw Error(ErrorCode::config_invalid, fmt::format("expected vscode, claude, cursor or neovim, found {}", client));
+    throw Error(ErrorCode::config_invalid,
+                fmt::format("expected one of {}, found {}", fmt::join(mcp_clients(), ", "), client));
 }
 
 } // namespace cellgate::agent

@@ -116,15 +116,28 @@ std::string ending_of(const ExecuteResult& result, bool output_was_cut) {
 }
 
 std::string rest_of(const std::string& execution_id, const OutputPage& page) {
-    return fmt::format("read_output with execution_id \"{}\" and cursor \"{}\" gives the rest", execution_id,
-                       *page.next);
+    return fmt::format("read_output with execution_id \"{}\" and cursor \"{}\" gives {}", execution_id, *page.next,
+                       page.is_shortened ? "all of it" : "the rest");
 }
 
-CallToolResult result_of(OutputPage& page, const ExecuteResult& result, const std::string& cut_notice) {
-    if (page.cut) {
-        page.content.add_text(cut_notice);
+std::string cut_notice(const std::string& execution_id, const OutputPage& page) {
+    if (page.is_shortened) {
+        return fmt::format("[This JSON is shortened: {}]", rest_of(execution_id, page));
     }
-    const std::string ending = ending_of(result, page.cut || !page.withheld.empty());
+    if (page.end.empty()) {
+        return fmt::format("[Output truncated: {}]", rest_of(execution_id, page));
+    }
+    return fmt::format("[{} characters are left out here: {}]", page.left_out, rest_of(execution_id, page));
+}
+
+CallToolResult result_of(OutputPage& page, const ExecuteResult& result, const std::string& notice) {
+    if (page.cut) {
+        page.content.add_text(notice);
+    }
+    if (!page.end.empty()) {
+        page.content.add_text(page.end);
+    }
+    const std::string ending = ending_of(result, (page.cut && page.end.empty()) || !page.withheld.empty());
     if (!ending.empty()) {
         page.content.add_text(ending);
     }
@@ -171,12 +184,11 @@ struct ExecutionTools {
             session = co_await sidecar.own_session(std::move(arguments.language), call);
         }
         const ExecuteResult result = co_await run(std::move(arguments.code), timeout, session, call);
-        OutputPage page = co_await read_output_page(&sidecar, call, result.execution_id, std::nullopt, characters);
+        OutputPage page = co_await read_output_ends(&sidecar, call, result.execution_id, characters);
         if (sidecar.take_loss(session)) {
             page.content.add_text(loss_notice);
         }
-        const std::string notice =
-            page.cut ? fmt::format("[Output truncated: {}]", rest_of(result.execution_id, page)) : std::string();
+        const std::string notice = page.cut ? cut_notice(result.execution_id, page) : std::string();
         CallToolResult answer = result_of(page, result, notice);
         if (arguments.details.value_or(false)) {
             const ExecutionDetails details{result.execution_id,   session,      result.status, result.duration_seconds,

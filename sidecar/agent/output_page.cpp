@@ -1,5 +1,6 @@
 #include "output_page.hpp"
 
+#include "cut_output.hpp"
 #include "output_reader.hpp"
 
 #include <fmt/format.h>
@@ -16,6 +17,9 @@ namespace {
 // In base64, of one page. Models take less than that.
 constexpr std::size_t max_picture_bytes = std::size_t{4} << 20;
 constexpr std::array<std::string_view, 4> picture_types = {"image/png", "image/jpeg", "image/webp", "image/gif"};
+
+// Of an output whose end is looked for.
+constexpr std::size_t max_gathered_bytes = std::size_t{4} << 20;
 
 struct Position {
     std::int64_t seq = 0;
@@ -140,6 +144,26 @@ class PageWriter {
     std::string block_; // of text, not yet in the content
 };
 
+struct Gathered {
+    std::string text;
+    bool has_pictures = false;
+    bool whole = false; // it is all of the output
+};
+
+Task<Gathered> gather(SidecarClient* sidecar, std::shared_ptr<mcp::ToolCall> on_behalf, std::string execution_id) {
+    Gathered all;
+    std::function<bool(const protocol::OutputRecord&)> take = [&all](const protocol::OutputRecord& record) {
+        const Shown shown = show(record);
+        all.text += shown.text;
+        all.has_pictures = all.has_pictures || !shown.picture.empty();
+        return all.text.size() <= max_gathered_bytes;
+    };
+    const ReadingEnd end =
+        co_await read_records(sidecar, std::move(on_behalf), std::move(execution_id), 0, std::move(take));
+    all.whole = end.complete && !end.stopped && end.withheld.empty();
+    co_return all;
+}
+
 } // namespace
 
 Task<OutputPage> read_output_page(SidecarClient* sidecar, std::shared_ptr<mcp::ToolCall> on_behalf,
@@ -158,6 +182,33 @@ Task<OutputPage> read_output_page(SidecarClient* sidecar, std::shared_ptr<mcp::T
     if (page.cut || (!end.complete && page.withheld.empty())) {
         page.next = fmt::format("{}:{}", writer.position().seq, writer.position().offset);
     }
+    co_return page;
+}
+
+Task<OutputPage> read_output_ends(SidecarClient* sidecar, std::shared_ptr<mcp::ToolCall> on_behalf,
+                                  std::string execution_id, std::size_t characters) {
+    OutputPage page = co_await read_output_page(sidecar, on_behalf, execution_id, std::nullopt, characters);
+    if (!page.cut) {
+        co_return page;
+    }
+    const Gathered all = co_await gather(sidecar, on_behalf, execution_id);
+    if (!all.whole) {
+        co_return page;
+    }
+    if (const std::optional<std::string> json =
+            all.has_pictures ? std::optional<std::string>() : cut_json(all.text, characters)) {
+        OutputPage shortened;
+        shortened.content.add_text(*json);
+        shortened.next = "0:0";
+        shortened.cut = true;
+        shortened.is_shortened = true;
+        co_return shortened;
+    }
+    const std::string_view end = end_of(all.text, characters / 4);
+    const std::size_t beginning = characters - characters / 4;
+    page = co_await read_output_page(sidecar, std::move(on_behalf), std::move(execution_id), std::nullopt, beginning);
+    page.left_out = count_characters(all.text) - beginning - count_characters(end);
+    page.end = end;
     co_return page;
 }
 

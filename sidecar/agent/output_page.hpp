@@ -19,11 +19,19 @@ struct OutputPage {
     std::optional<std::string> next; // cursor of the next page; nothing at the end
     bool cut = false;                // there is more output already
     std::string withheld;            // in a line, why what follows is not the agent's to see; empty: nothing is
+    // Of read_output_ends():
+    std::size_t left_out = 0;  // characters between the content and `end`
+    std::string end;           // of the output
+    bool is_shortened = false; // the content is a JSON document of which `next` gives all
 };
 
 // `cursor`: from an earlier page; none: the first page. Text is cut at `characters`. Throws Error{invalid_params} for
 // an invalid cursor, and what output/read does.
 Task<OutputPage> read_output_page(SidecarClient* sidecar, std::shared_ptr<mcp::ToolCall> on_behalf,
                                   std::string execution_id, std::optional<std::string> cursor, std::size_t characters);
+// The output of an execution that has ended: all of it, or where it is longer its beginning and its end, or of a JSON
+// document what cut_json() leaves. Of more than 4 MiB the first page. Throws as above.
+Task<OutputPage> read_output_ends(SidecarClient* sidecar, std::shared_ptr<mcp::ToolCall> on_behalf,
+                                  std::string execution_id, std::size_t characters);
 
 } // namespace cellgate::agent

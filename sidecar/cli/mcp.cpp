@@ -14,6 +14,7 @@
 #include "service/sidecar.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <memory>
 #include <optional>
@@ -98,20 +99,18 @@ void add_mcp(CLI::App& app, Invocation& invocation) {
         ->check(CLI::IsMember(tool_sets).description({}))
         ->type_name("NAME");
     add_log_level(*command, options->sidecar.log_level, "If this starts the sidecar: what it logs");
-    CLI::Option* config = command->add_option(
-        "--print-config", *client,
-        "Print what to write into the configuration of an MCP client: vscode, claude, cursor or neovim");
-    config
-        ->check(CLI::IsMember(std::vector<std::string>(std::begin(agent::mcp_clients), std::end(agent::mcp_clients)))
-                    .description({}))
-        ->type_name("CLIENT");
+    CLI::Option* config =
+        command->add_option("--print-config", *client,
+                            fmt::format("Print what to write into the configuration of an MCP client: {}",
+                                        fmt::join(agent::mcp_clients(), ", ")));
+    config->check(CLI::IsMember(agent::mcp_clients()).description({}))->type_name("CLIENT");
     add_http(*command, http, config);
     command->callback([options, client, http, &invocation] {
         invocation.run = [options, client, http] {
             if (!client->empty()) {
                 const std::string workspace = service::canonical_workspace(options->sidecar.workspace);
                 const agent::McpClientConfig config = agent::mcp_client_config(*client, own_program(), workspace);
-                fmt::print("{}", config.json);
+                fmt::print("{}", config.text);
                 fmt::print(stderr, "cellgate: this goes into {}\n", config.file);
                 return 0;
             }

@@ -6,6 +6,7 @@ import re
 import shlex
 import signal
 import subprocess
+import tomllib
 import unittest
 
 from cellgate_client import CELLGATE, CONTRACT
@@ -341,6 +342,8 @@ class OtherCommands(CliTest):
             self.assertTrue(os.access(server["command"], os.X_OK), server)
             self.assertEqual(server["args"][:2], ["mcp", "--root"])
             self.assertIn("this goes into", printed.stderr)
+        codex = tomllib.loads(self.cli("mcp", "--print-config", "codex").stdout)["mcp_servers"]["cellgate"]
+        self.assertEqual((codex["command"], codex["args"][:2]), (server["command"], ["mcp", "--root"]))
 
     def test_help_about_what_is_not_there_says_so(self):
         for words in (["help", "nope"], ["nope", "--help"], ["nope"]):

@@ -93,18 +93,41 @@ class Running(McpTest):
                 "    print(f'stderr {i}', file=sys.stderr, flush=True)")
         page = agent.call("execute", code=code, max_output_chars=997, details=True)
         execution_id = details_of(page)["execution_id"]
-        page["content"].pop()
+        whole = "".join(f"zeile {i} äöü€😀\nstderr {i}\n" for i in range(300))
+        self.assertTrue(whole.endswith("\n" + page["content"][2]["text"]))
+        self.assertLessEqual(len(page["content"][2]["text"]), 249)
+        self.assertIn(f"[{len(whole) - 748 - len(page['content'][2]['text'])} characters are left out here", text_of(page))
+        del page["content"][2:]
         pages = [page["content"][0]["text"]]
         rest = r'read_output with execution_id "(\w+)" and cursor "([\d:]+)"'
         while more := re.search(rest, page["content"][-1]["text"]):
             page = agent.call("read_output", execution_id=more[1], cursor=more[2], max_output_chars=1009)
             self.assertLessEqual(len(page["content"][0]["text"]), 1009)
             pages.append(page["content"][0]["text"])
-        whole = "".join(f"zeile {i} äöü€😀\nstderr {i}\n" for i in range(300))
         self.assertEqual("".join(pages), whole)
-        self.assertEqual(len(pages[0]), 997)
+        self.assertEqual(len(pages[0]), 997 - 249)
         for cursor in ("", "1", "a:b", "-1:0", "1:2:3", "1:-1", " 1:1"):
             self.assert_failed(agent.call("read_output", execution_id=execution_id, cursor=cursor), "cursor")
+
+    def test_a_long_json_document_stays_one(self):
+        agent = self.mcp()
+        code = "import json\nprint(json.dumps({'items': [{'id': i, 'text': 'x' * 300} for i in range(1000)], 'next': 'p2'}, indent=1))"
+        result = agent.call("execute", code=code, max_output_chars=2000)
+        [document, notice] = [block["text"] for block in result["content"]]
+        self.assertLessEqual(len(document), 2000)
+        shown = json.loads(document)
+        self.assertEqual((shown["next"], shown["items"][0]["id"], shown["items"][-1]["id"]), ("p2", 0, 999))
+        self.assertRegex(document, r"… \d+ of 1000 items left out …")
+        more = re.search(r'execution_id "(\w+)" and cursor "([\d:]+)" gives all of it', notice)
+        page = agent.call("read_output", execution_id=more[1], cursor=more[2], max_output_chars=1_000_000)
+        self.assertEqual(len(json.loads(page["content"][0]["text"])["items"]), 1000)
+
+    def test_a_traceback_behind_much_output_is_seen(self):
+        agent = self.mcp()
+        result = agent.call("execute", code="for i in range(5000): print('line', i)\n1 / 0")
+        self.assert_failed(result, "ZeroDivisionError: division by zero")
+        self.assertTrue(text_of(result).startswith("line 0\n"))
+        self.assertNotIn("ended with", text_of(result))
 
     def test_pictures_are_pictures_in_their_place(self):
         agent = self.mcp()

@@ -3,18 +3,19 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace cellgate::agent {
 
 struct McpClientConfig {
     std::string file; // its destination, as shown to a user
-    std::string json;
+    std::string text;
 };
 
-// `client`: one of mcp_clients. `program`: absolute. `workspace`: absolute; used where the client has no variable for
+// `client`: one of mcp_clients(). `program`: absolute. `workspace`: absolute; used where the client has no variable for
 // it.
 McpClientConfig mcp_client_config(std::string_view client, const std::string& program, const std::string& workspace);
 
-inline constexpr std::string_view mcp_clients[] = {"vscode", "claude", "cursor", "neovim"};
+std::vector<std::string> mcp_clients();
 
 } // namespace cellgate::agent

@@ -36,7 +36,7 @@ std::vector<std::string> names_of(const CLI::Option& option) {
 }
 
 bool takes_value(const CLI::Option& option) {
-    return option.get_type_size() != 0;
+    return option.get_items_expected_max() != 0; // 0: a flag
 }
 
 std::string value_name(const CLI::Option& option) {

@@ -3,6 +3,7 @@
 #include "base/environment.hpp"
 #include "base/escape_unprintable.hpp"
 #include "base/json.hpp"
+#include "command_tree.hpp"
 #include "commands.hpp"
 #include "config_file.hpp"
 #include "store/directories.hpp"
@@ -85,6 +86,51 @@ void print_tables(const CLI::App& app) {
                text_table(files));
 }
 
+// What the configuration file may set an option to. The command says what is wrong with a value.
+Json schema_of(const CLI::Option& option) {
+    if (!takes_value(option)) {
+        return {{"type", "boolean"}};
+    }
+    const Json value = {{"type", {"string", "number"}}};
+    if (option.get_items_expected_max() == 1) {
+        return value;
+    }
+    return {{"anyOf", {value, {{"type", "array"}, {"items", value}}}}};
+}
+
+// Of the table of a command, with those of its subcommands.
+Json schema_of(const CLI::App& command) {
+    Json properties = Json::object();
+    for (const CLI::Option* option : named_options_of(command)) {
+        if (option->get_lnames().empty() || option == command.get_help_ptr()) {
+            continue;
+        }
+        Json& property = properties[option->get_lnames().front()];
+        property = schema_of(*option);
+        property["description"] = option->get_description();
+    }
+    for (const CLI::App* each : subcommands_of(command)) {
+        properties[each->get_name()] = schema_of(*each);
+    }
+    return {{"type", "object"},
+            {"description", command.get_description()},
+            {"properties", std::move(properties)},
+            {"additionalProperties", false}};
+}
+
+void print_schema(const CLI::App& app) {
+    Json properties = Json::object();
+    for (const CLI::App* each : subcommands_of(app)) {
+        properties[each->get_name()] = schema_of(*each);
+    }
+    const Json schema = {{"$schema", "http://json-schema.org/draft-07/schema#"},
+                         {"title", "Options of cellgate's subcommands"},
+                         {"type", "object"},
+                         {"properties", std::move(properties)},
+                         {"additionalProperties", false}};
+    fmt::print("{}\n", schema.dump(2));
+}
+
 } // namespace
 
 void add_config(CLI::App& app, Invocation& invocation) {
@@ -96,10 +142,23 @@ void add_config(CLI::App& app, Invocation& invocation) {
             return 0;
         };
     };
-    for (CLI::App* each : {command, command->add_subcommand("show", "The same")}) {
+    CLI::App* show = command->add_subcommand("show", "The same");
+    for (CLI::App* each : {command, show}) {
         each->add_flag("--json", *json, "As JSON");
-        each->callback(run);
     }
+    show->callback(run);
+    command->callback([command, run] { // comes behind those of its subcommands
+        if (command->get_subcommands().empty()) {
+            run();
+        }
+    });
+    command->add_subcommand("schema", "A JSON Schema of the configuration file, for your editor")
+        ->callback([&app, &invocation] {
+            invocation.run = [&app] {
+                print_schema(app);
+                return 0;
+            };
+        });
 }
 
 } // namespace cellgate::cli

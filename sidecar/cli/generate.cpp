@@ -80,8 +80,8 @@ void add_generate(CLI::App& app, Invocation& invocation) {
         ->required();
     show_forms(*command, "What starts the server. Without it, NAME is a server of .mcp.json, .vscode/mcp.json "
                          "or --mcp-config, or the built-in `host`");
-    command->add_option("--language", arguments->language, "python (default) or typescript")
-        ->type_name("")
+    command->add_option("--language", arguments->language, "Of the package; default: python")
+        ->type_name("python|typescript")
         ->transform(CLI::CheckedTransformer(std::map<std::string, protocol::WrapperLanguage>{
                                                 {"python", protocol::WrapperLanguage::python},
                                                 {"typescript", protocol::WrapperLanguage::typescript}})

@@ -50,6 +50,7 @@ class Completion(CliTest):
         self.assertEqual(self.in_bash("completion", ""), ["bash", "zsh", "fish"])
         self.assertEqual(self.in_bash("run", "--sandbox", "l"), ["landlock"])
         self.assertEqual(sorted(self.in_bash("run", "")), ["folder", "notes.txt", "plan.py"])
+        self.assertEqual(self.in_bash("check", "--json", "pl"), ["plan.py"])  # a flag takes no value
         self.assertEqual(self.in_bash("status", "--root", ""), ["folder"])
         self.assertEqual(self.in_bash("help", "appr"), ["approvals"])
         self.assertEqual(self.in_bash("nothing-of-ours", ""), self.in_bash(""))
@@ -100,6 +101,7 @@ class Completion(CliTest):
             text = re.sub(r"\x1b\[\d*m|.\x08", "", shown.stdout)
             self.assertIn("EXIT STATUS", text)
         page = self.cli("man", rooted=False).stdout.replace("\\-", "-")
+        self.assertEqual(re.findall(r"(?m)^.*\\fI\\fR.*", page), [])
         for command in self.commands():
             self.assertIn(f"\n.SS cellgate {command}\n", page)
         self.assertEqual(self.cli("man", "nothere", rooted=False).returncode, 1)

@@ -1,7 +1,10 @@
 """The configuration file of the command line, and what `cellgate config` shows."""
 
 import json
+import tomllib
 import unittest
+
+import jsonschema
 
 from cli_testing import CliTest
 
@@ -67,6 +70,20 @@ class Config(CliTest):
                 self.assertEqual(result.returncode, 2, result.stdout + result.stderr)
                 self.assertIn(str(path), result.stderr)
                 self.assertIn(words, result.stderr)
+
+    def test_its_schema_takes_what_the_file_may_say_and_nothing_else(self):
+        schema = json.loads(self.run_with("config", "schema").stdout)
+        jsonschema.Draft7Validator.check_schema(schema)
+        for text, valid in (('[run]\nallow-read = ["~/data"]\nsandbox = "gvisor"\ntimeout = 5\n[session.create]\nprofile = "x"\n', True),
+                            ('[stats]\njson = true\n', True), ('[stats]\njson = "yes"\n', False),
+                            ('[run]\nalow-read = 1\n', False), ('[walk]\nfast = true\n', False), ('timeout = 1\n', False)):
+            with self.subTest(text):
+                self.configure(text)
+                shown = self.run_with("config")
+                self.assertEqual(jsonschema.Draft7Validator(schema).is_valid(tomllib.loads(text)), valid)
+                if valid:
+                    self.assertEqual(shown.returncode, 0, shown.stderr)
+        self.assertIn("description", schema["properties"]["run"]["properties"]["allow-read"])
 
     def test_a_value_counts_for_its_subcommand_alone(self):
         self.configure('[run]\ntimeout = "soon"\n')

@@ -173,7 +173,9 @@ Task<void> Session::close(std::string reason) {
         co_await shielded(instance_->end(Duration::zero()));
     }
     services_.gate.end_session(options_.id);
-    set_status(protocol::SessionStatus::dead, std::move(reason));
+    // A run of a tool ends as it should, and nothing of a user's is lost with it.
+    set_status(protocol::SessionStatus::dead,
+               options_.is_run_of_tool ? std::nullopt : std::optional(std::move(reason)));
     closed_.set();
 }
 

@@ -137,6 +137,10 @@ class SavedTools(SavedToolsTest):
             result = self.call("saved", "look", {})
             self.assertEqual(result["structuredContent"], {"result": False})
         self.assertEqual([s["sessionId"] for s in self.cellgate.request("session/list")["sessions"] if "saved" in s["sessionId"]], [])
+        ends = [each for each in self.cellgate.notifications["session/changed"]
+                if each["sessionId"].startswith("saved-") and each["status"] == "dead"]
+        self.assertGreaterEqual(len(ends), 3)
+        self.assertEqual([each for each in ends if "reason" in each], [])  # editors do not warn of these
 
     def test_modules_of_the_workspace_which_any_code_writes_are_not_imported(self):
         self.workspace.write("statistics.py", "where = 'the workspace'")

@@ -1,4 +1,5 @@
 // This scenario saves a function of a cell as a tool, and calls it from the next cell.
+import assert from "node:assert/strict";
 import { Approvals } from "./driver/approvals.mjs";
 import { scenario } from "./driver/scenario.mjs";
 
@@ -29,4 +30,5 @@ scenario("a function that ran is saved as a tool once the user has seen its code
     await approvals.press(approvals.allow("Allow: this call"));
     await editor.lens(/\[2\] \d/).waitFor();
     await editor.screenshot("called");
+    assert.equal(await editor.notification("has ended").count(), 0);
 });

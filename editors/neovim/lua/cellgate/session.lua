@@ -201,11 +201,8 @@ end
 
 Session["on session/changed"] = function(self, params, peer)
   self:set_kernel(params.sessionId, params.status, params.reason)
-  if params.status == "dead" then
-    notify.show(
-      ("the kernel of %s ended: %s"):format(params.sessionId, params.reason or "no reason was given"),
-      vim.log.levels.WARN
-    )
+  if params.status == "dead" and params.reason then
+    notify.show(("the kernel of %s ended: %s"):format(params.sessionId, params.reason), vim.log.levels.WARN)
   end
   if not self.attached[params.sessionId] and params.status ~= "dead" then
     -- Another client started it: what runs there is shown here too.

@@ -1,20 +1,17 @@
 #include "cut_output.hpp"
 
-#include "base/json.hpp"
+#include "base/json_scan.hpp"
 #include "output_reader.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 namespace cellgate::agent {
 
 namespace {
-
-using OrderedJson = nlohmann::ordered_json; // members stay in their order
-
-constexpr int max_depth = 32;
 
 // How much of each value is kept.
 struct Kept {
@@ -28,61 +25,73 @@ std::pair<std::size_t, std::size_t> left_out(std::size_t count, std::size_t kept
     return count > kept ? std::pair(kept - last, count - last) : std::pair(count, count);
 }
 
-OrderedJson shortened_string(const OrderedJson& value, const Kept& kept) {
-    const auto& text = value.get_ref<const std::string&>();
+void add_string(std::string& out, std::string_view value, const Kept& kept) {
+    const std::string text = decode_json_string(value);
     const std::size_t count = count_characters(text);
     const auto [from, to] = left_out(count, kept.characters);
-    if (from == count) {
-        return value;
+    if (from == to) {
+        out += value;
+        return;
     }
-    return text.substr(0, bytes_of_characters(text, from)) + fmt::format("… {} characters left out …", to - from) +
-           text.substr(bytes_of_characters(text, to));
+    append_json_string(out, text.substr(0, bytes_of_characters(text, from)) +
+                                fmt::format("… {} characters left out …", to - from) +
+                                text.substr(bytes_of_characters(text, to)));
 }
 
-OrderedJson shortened(const OrderedJson& value, const Kept& kept, int depth) {
-    if (value.is_string()) {
-        return shortened_string(value, kept);
+// Numbers and names stay as they are written.
+void add_shortened(std::string& out, std::string_view value, const Kept& kept) {
+    const std::string_view type = json_type(value);
+    if (type == "string") {
+        add_string(out, value, kept);
+        return;
     }
-    if (!value.is_structured() || value.empty()) {
-        return value;
+    const bool is_object = type == "object";
+    if (!is_object && type != "array") {
+        out += value;
+        return;
     }
-    if (depth == max_depth) {
-        return fmt::format("… {} items left out …", value.size());
-    }
-    const auto [from, to] = left_out(value.size(), kept.items);
-    const std::string notice = fmt::format("{} of {} items left out", to - from, value.size());
-    OrderedJson result = value.is_array() ? OrderedJson::array() : OrderedJson::object();
-    std::size_t at = 0;
-    for (const auto& [name, item] : value.items()) {
-        if (at == from && from < to && value.is_array()) {
-            result.push_back("… " + notice + " …");
-        } else if (at == from && from < to) {
-            result["…"] = notice;
+    std::vector<std::string> names; // of an object's
+    std::vector<std::string_view> items;
+    if (is_object) {
+        for (auto& [name, item] : json_members(value)) {
+            names.push_back(std::move(name));
+            items.push_back(item);
         }
-        if (at < from || at >= to) {
-            OrderedJson& place = value.is_array() ? result.emplace_back() : result[name];
-            place = shortened(item, kept, depth + 1);
-        }
-        ++at;
+    } else {
+        items = json_elements(value);
     }
-    return result;
+    const auto [from, to] = left_out(items.size(), kept.items);
+    out += is_object ? '{' : '[';
+    for (std::size_t at = 0; at < items.size(); ++at) {
+        out += at > 0 ? "," : "";
+        if (at == from && from < to) {
+            out += is_object ? R"("…":)" : "";
+            out += fmt::format(R"("… {} of {} items left out …")", to - from, items.size());
+            at = to - 1;
+            continue;
+        }
+        if (is_object) {
+            append_json_string(out, names[at]);
+            out += ':';
+        }
+        add_shortened(out, items[at], kept);
+    }
+    out += is_object ? '}' : ']';
 }
 
 } // namespace
 
 std::optional<std::string> cut_json(std::string_view text, std::size_t characters) {
-    const std::size_t first = text.find_first_not_of(" \t\r\n");
-    if (first == std::string_view::npos || (text[first] != '{' && text[first] != '[')) {
-        return std::nullopt;
-    }
-    const OrderedJson value = OrderedJson::parse(text, nullptr, false);
-    if (value.is_discarded()) {
+    const std::string_view value = trim_json(text);
+    const bool may_be_one = value.starts_with('{') || value.starts_with('[');
+    if (!may_be_one || check_json(value)) {
         return std::nullopt;
     }
     constexpr std::size_t fewest_items = 2;
     constexpr std::size_t shortest = 40;
     for (Kept kept{512, 4096}; kept.items >= fewest_items; kept.items /= 2) {
-        std::string cut = shortened(value, kept, 0).dump();
+        std::string cut;
+        add_shortened(cut, value, kept);
         if (count_characters(cut) <= characters) {
             return cut;
         }

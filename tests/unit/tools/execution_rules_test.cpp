@@ -21,12 +21,12 @@ protocol::PastDecision past(const std::string& execution, const std::string& act
 
 TEST_CASE("the rules of an execution are those of what it was allowed, each once, and can be read again") {
     const std::vector<protocol::PastDecision> decisions = {
-        past("x1", R"({"kind":"tool","server":"fs","tool":"read file","arguments":"{}"})"),
-        past("x1", R"({"kind":"tool","server":"fs","tool":"read file","arguments":"{\"path\":\"b\"}"})"),
-        past("x1", R"({"kind":"tool","server":"fs","tool":"denied","arguments":"{}"})", protocol::Verdict::deny),
-        past("x2", R"({"kind":"tool","server":"fs","tool":"other","arguments":"{}"})"),
-        past("x1", R"({"kind":"host","server":"host","tool":"read_file","arguments":"{}"})"),
-        past("x1", R"({"kind":"host","server":"host","tool":"run_command","arguments":"{}"})"),
+        past("x1", R"({"kind":"tool","server":"fs","tool":"read file","argumentsText":"{}"})"),
+        past("x1", R"({"kind":"tool","server":"fs","tool":"read file","argumentsText":"{\"path\":\"b\"}"})"),
+        past("x1", R"({"kind":"tool","server":"fs","tool":"denied","argumentsText":"{}"})", protocol::Verdict::deny),
+        past("x2", R"({"kind":"tool","server":"fs","tool":"other","argumentsText":"{}"})"),
+        past("x1", R"({"kind":"host","server":"host","tool":"read_file","argumentsText":"{}"})"),
+        past("x1", R"({"kind":"host","server":"host","tool":"run_command","argumentsText":"{}"})"),
         past("x1", R"({"kind":"network","host":"example.org","port":443})"),
         past("x1", R"({"kind":"request","host":"api.example.org","method":"GET","path":"/a"})"),
         past("x1", R"({"kind":"install","command":["pip","install","x"]})")};

@@ -184,7 +184,7 @@ def gateway(server, code):
     GatewayClient.instance().url = url
     loop = IOLoop.current()
     client = GatewayWebSocketClient(gateway_url=url)
-    awaited = {}
+    awaited = {"id": "of no request yet"}  # the kernel speaks before it is asked
 
     def receive(text):
         message = json.loads(text)

@@ -5,38 +5,25 @@
 #include "commands.hpp"
 #include "sidecar_arguments.hpp"
 #include "terminal_client.hpp"
+#include "tools/saved_tool.hpp"
 
 #include <fmt/format.h>
 
 #include <cerrno>
 #include <memory>
+#include <string>
+#include <vector>
 
 namespace cellgate::cli {
 
 namespace {
 
-// The arguments of host/save_tool.
-struct SavedFunction {
-    std::string name;
-    std::string code;
-    std::optional<std::string> description;
-    std::vector<std::string> rules;
-    std::optional<RawJson> test;
-    template <class Self, class Visit>
-    static void fields(Self& self, Visit& visit) {
-        visit("name", self.name);
-        visit("code", self.code);
-        visit("description", self.description);
-        visit("rules", self.rules);
-        visit("test", self.test);
-    }
-};
-
 struct SaveArguments {
     SidecarArguments sidecar;
     std::string file;
+    std::vector<std::string> rules;
     std::string test;
-    SavedFunction function;
+    tools::SaveToolParams function;
     bool json = false;
     int exit_code = 0;
 };
@@ -76,7 +63,7 @@ void add_save(CLI::App& app, Invocation& invocation) {
         ->required()
         ->type_name("");
     command->add_option("--description", arguments->function.description, "Default: the docstring's first paragraph");
-    command->add_option("--rule", arguments->function.rules,
+    command->add_option("--rule", arguments->rules,
                         "What each of its runs may do without asking, as `cellgate policy add` takes it: "
                         "\"allow fs/read_file\". May be given more than once");
     command->add_option("--test", arguments->test, "Arguments, as JSON, of a call that has to succeed first");
@@ -85,6 +72,7 @@ void add_save(CLI::App& app, Invocation& invocation) {
     command->callback([arguments, &invocation] {
         invocation.run = [arguments] {
             arguments->function.code = read_code(arguments->file);
+            arguments->function.rules = arguments->rules;
             if (!arguments->test.empty()) {
                 arguments->function.test = RawJson::parse(arguments->test);
             }

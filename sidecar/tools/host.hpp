@@ -1,10 +1,10 @@
 #pragma once
 // `HostTools` is the built-in tool server `host`, which always runs: it reads and writes files of the workspace and
-// runs commands, outside every sandbox and therefore within narrow bounds; it saves tools (saved_tools.hpp). Paths are
-// resolved by the kernel beneath the
-// workspace (openat2); what is judged is the file that was really opened, not the name that led there. Secrets are not
-// read, and what a program would run or obey later is not written (sandbox/protected_files.hpp). Whether an action may
-// happen is the gate's business: only the dispatcher calls this. Blocking work goes off the loop.
+// runs commands, outside every sandbox and therefore within narrow bounds; it saves tools (saved_tools.hpp). Paths
+// are resolved by the kernel beneath the workspace (openat2); what is judged is the file that was really opened, not
+// the name that led there. Secrets are not read, and what a program would run or obey later is not written
+// (sandbox/protected_files.hpp). Whether an action may happen is the gate's business: only the dispatcher calls
+// this. Blocking work goes off the loop.
 
 #include "async/loop.hpp"
 #include "base/environment.hpp"

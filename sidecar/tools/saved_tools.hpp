@@ -15,24 +15,6 @@
 
 namespace cellgate::tools {
 
-struct SaveToolParams {
-    std::string name;
-    std::string code;
-    std::optional<std::string> description;
-    std::optional<std::vector<std::string>> rules;
-    std::optional<std::string> rules_of; // an execution; not once it is resolved
-    std::optional<RawJson> test;         // arguments
-    template <class Self, class Visit>
-    static void fields(Self& self, Visit& visit) {
-        visit("name", self.name);
-        visit("code", self.code);
-        visit("description", self.description);
-        visit("rules", self.rules);
-        visit("rulesOf", self.rules_of);
-        visit("test", self.test);
-    }
-};
-
 struct SaveToolResult {
     RawJson input_schema;
     RawJson output_schema;

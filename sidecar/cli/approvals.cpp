@@ -1,10 +1,12 @@
 // `cellgate approvals`: what waits for a user's answer, and the answers.
 
 #include "approval_prompt.hpp"
+#include "base/clock.hpp"
 #include "base/encoding.hpp"
 #include "base/escape_unprintable.hpp"
 #include "base/json_codec.hpp"
 #include "base/json_scan.hpp"
+#include "duration_text.hpp"
 #include "prompt_text.hpp"
 #include "protocol/messages/policy.hpp"
 #include "protocol/messages/stats.hpp"
@@ -19,6 +21,7 @@
 #include <cstdio>
 #include <functional>
 #include <memory>
+#include <utility>
 
 namespace cellgate::cli {
 
@@ -27,6 +30,7 @@ namespace {
 // As many characters of an id as are shown and may be typed. Ids are random: no other approval has them.
 constexpr std::size_t short_id = 8;
 constexpr std::size_t usual_columns_of_text = 80;
+constexpr std::size_t lines_in_list = 3; // of an approval; `show` has all
 
 struct ApprovalsArguments {
     std::string workspace = ".";
@@ -84,9 +88,7 @@ std::string age_words(const std::string& created_at) {
     const auto created = parse_rfc3339(created_at).value_or(std::chrono::system_clock::now());
     const auto seconds =
         std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now() - created).count();
-    return seconds < 120    ? fmt::format("{} s", std::max<std::int64_t>(seconds, 0))
-           : seconds < 7200 ? fmt::format("{} min", seconds / 60)
-                            : fmt::format("{} h", seconds / 3600);
+    return duration_text(seconds);
 }
 
 std::string approval_entry(const protocol::Approval& approval) {
@@ -98,7 +100,11 @@ std::string approval_entry(const protocol::Approval& approval) {
     if (approval.agent) {
         text += "  agent " + escape_unprintable(*approval.agent);
     }
-    text += "\n    " + approval.display.front() + "\n";
+    text += "\n";
+    const std::size_t shown = std::min<std::size_t>(approval.display.size(), lines_in_list);
+    for (std::size_t i = 0; i < shown; ++i) {
+        text += "    " + approval.display[i] + (i + 1 == shown && shown < approval.display.size() ? " …" : "") + "\n";
+    }
     if (approval.origin) {
         text += fmt::format("    line {}: {}\n", approval.origin->line + 1, approval.origin->text);
     }
@@ -204,7 +210,28 @@ Task<void> follow_approvals(WorkspaceClient* client, ApprovalsArguments* argumen
     for (const protocol::Approval& approval : arguments->waiting) {
         print_followed(*client, entry_or_json(approval, *arguments));
     }
-    co_await until_interrupted(&client->loop(), client->wait());
+    co_await client->wait();
+}
+
+// Those of the sidecar that runs, and of each that starts later, as long as the output is read.
+Task<void> follow_sidecars(async::Loop* loop, ApprovalsArguments* arguments) {
+    constexpr Duration pause = std::chrono::milliseconds(200);
+    const daemon::InstancePaths paths = daemon::find_instance_paths(arguments->workspace, process_environment());
+    for (bool told = false; !is_output_closed();) {
+        std::unique_ptr<ByteStream> stream = co_await find_running_sidecar(loop, paths);
+        if (stream) {
+            arguments->waiting.clear();
+            WorkspaceClient client(*loop, std::move(stream));
+            co_await client.run(with_approvals<follow_approvals>(&client, arguments));
+            told = false;
+            continue;
+        }
+        if (!std::exchange(told, true)) {
+            fmt::print(stderr, "cellgate: no sidecar runs for {}; this waits for one\n",
+                       escape_unprintable(paths.workspace));
+        }
+        co_await sleep_for(loop->clock(), pause);
+    }
 }
 
 } // namespace
@@ -220,7 +247,14 @@ void add_approvals(CLI::App& app, Invocation& invocation) {
     parts.add("deny", "Deny one", with_approvals<deny_approval>, "ID", id)
         .add_option("--reason", parts.arguments().reason, "Told to the code")
         ->type_name("TEXT");
-    parts.add("follow", "Show them as they come and are answered, until Ctrl-C", with_approvals<follow_approvals>);
+    parts.add("follow", "Show them as they come and are answered, until Ctrl-C", with_approvals<follow_approvals>)
+        .callback([arguments = parts.shared_arguments(), &invocation] {
+            invocation.run = [arguments] {
+                async::Loop loop;
+                loop.run(until_interrupted(&loop, follow_sidecars(&loop, arguments.get())));
+                return 0;
+            };
+        });
 }
 
 } // namespace cellgate::cli

@@ -3,6 +3,7 @@
 #include "base/escape_unprintable.hpp"
 #include "base/json_codec.hpp"
 #include "base/json_scan.hpp"
+#include "duration_text.hpp"
 #include "protocol/messages/executions.hpp"
 #include "protocol/messages/sessions.hpp"
 #include "running_sidecar.hpp"
@@ -57,14 +58,16 @@ std::string state_words(const protocol::ExecutionInfo& execution) {
 
 Task<void> list_queue(WorkspaceClient* client, QueueArguments* arguments) {
     const std::vector<protocol::ExecutionInfo> unfinished = co_await find_unfinished(client);
-    std::vector<std::vector<std::string>> rows{{"EXECUTION", "SESSION", "STATE", "OF", "CODE"}};
+    std::vector<std::vector<std::string>> rows{{"EXECUTION", "SESSION", "STATE", "TIME", "OF", "CODE"}};
     for (const protocol::ExecutionInfo& each : unfinished) {
         if (arguments->json) {
             fmt::print("{}\n", to_json(each));
             continue;
         }
         const std::string code = each.code.value_or("");
+        const std::optional<double> seconds = each.duration_seconds;
         rows.push_back({each.execution_id, each.session_id, state_words(each),
+                        seconds ? duration_text(static_cast<std::int64_t>(*seconds)) : "-",
                         each.agent ? "agent " + *each.agent : "the user", code.substr(0, code.find('\n'))});
     }
     if (!arguments->json) {

@@ -1,5 +1,5 @@
 #pragma once
-// `join_running_sidecar` connects to the workspace's sidecar as a user, if one runs. `run_beside_sidecar` makes a
+// `find_running_sidecar` connects to the workspace's sidecar as a user, if one runs. `run_beside_sidecar` makes a
 // subcommand that does so, `PartsBesideSidecar` one with parts.
 
 #include "async/loop.hpp"
@@ -14,8 +14,10 @@
 
 namespace cellgate::cli {
 
-// nullptr, and says so, when none runs. Throws Error{internal_error} for one of another version, which a user of this
-// one would end, and what daemon::no_answer() is.
+// nullptr when none runs. Throws Error{internal_error} for one of another version, which a user of this one would end,
+// and what daemon::no_answer() is.
+Task<std::unique_ptr<ByteStream>> find_running_sidecar(async::Loop* loop, daemon::InstancePaths paths);
+// As find_running_sidecar(); says so when none runs.
 Task<std::unique_ptr<ByteStream>> join_running_sidecar(async::Loop* loop, daemon::InstancePaths paths);
 
 template <class Arguments>
@@ -65,6 +67,7 @@ class PartsBesideSidecar {
         add("list", list_meaning, list);
     }
     Arguments& arguments() { return *arguments_; }
+    std::shared_ptr<Arguments> shared_arguments() { return arguments_; }
     CLI::App& add(const char* name, const char* meaning, AskSidecar<Arguments> ask) {
         CLI::App* part = command_.add_subcommand(name, meaning);
         run_beside_sidecar(*part, invocation_, arguments_, ask);

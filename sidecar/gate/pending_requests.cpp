@@ -19,8 +19,8 @@ std::string no_approver_reason(const Request& request) {
     if (!request.agent) {
         return std::string(no_approver);
     }
-    return fmt::format("{}. Tell your user: open this workspace in an editor that is connected to cellgate and answer "
-                       "there, or add a rule; then it can be tried again",
+    return fmt::format("{}. Tell your user: open this workspace in an editor that is connected to cellgate, or run "
+                       "`cellgate approvals follow` in it, and answer there; then it can be tried again",
                        no_approver);
 }
 

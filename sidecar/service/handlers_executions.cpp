@@ -91,6 +91,9 @@ struct Executions {
         info.waits_behind = execution.waits_behind();
         info.code = execution.params.code;
         info.agent = gate::name_of(execution.agent);
+        if (execution.state == protocol::ExecutionState::running) {
+            info.duration_seconds = to_seconds(execution.clock.total());
+        }
         if (execution.state == protocol::ExecutionState::finished) {
             info.result = execution.result;
         } else if (const std::size_t pending = execution.clock.pending(); pending > 0) {

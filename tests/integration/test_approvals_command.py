@@ -104,6 +104,16 @@ class Approvals(CommandsBesideEditor):
         self.assertEqual((resolved["approvalId"], resolved["decision"], resolved["by"]),
                          (asked["approvalId"], "allow", "user"))
         cell.result()
+        # It goes on with the next sidecar of the workspace.
+        self.user.close()
+        self.command("stop")
+        self.wait_for_the_end_of_the_sidecar()
+        self.user = self.editor(options=FIX)
+        cell, asked = self.ask("another")
+        self.assertEqual(json.loads(process.stdout.readline())["approvalId"], asked["approvalId"])
+        self.user.deny(asked)
+        self.assertEqual(json.loads(process.stdout.readline())["decision"], "deny")
+        cell.result()
         process.send_signal(signal.SIGINT)
         self.assertEqual(process.wait(TIMEOUT), 0)
 

@@ -87,9 +87,11 @@ class Queue(CommandsBesideEditor):
                           for each in self.json_lines("queue")],
                          [(running.id, "default", "running", None), (waiting[0].id, "default", "queued", 1),
                           (waiting[1].id, "default", "queued", 2)])
+        self.assertEqual([0 <= each["durationSeconds"] < 600 for each in self.json_lines("queue")
+                          if "durationSeconds" in each], [True])
         table = self.command("queue", "list")
-        self.assertRegex(table, rf"(?m)^{running.id} +default +running +the user +import time$")
-        self.assertRegex(table, rf"(?m)^{waiting[1].id} +default +behind 2 +the user +print\(2\)$")
+        self.assertRegex(table, rf"(?m)^{running.id} +default +running +[0-9]+ s +the user +import time$")
+        self.assertRegex(table, rf"(?m)^{waiting[1].id} +default +behind 2 +- +the user +print\(2\)$")
         self.command("queue", "cancel", waiting[0].id)
         self.assertEqual(waiting[0].result()["status"], "cancelled")
         self.command("queue", "cancel", running.id)

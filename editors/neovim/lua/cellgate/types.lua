@@ -581,6 +581,7 @@
 ---@field code? string As execute was given it. Absent of what an earlier sidecar ran.
 ---@field agent? AgentName Whose it is. Absent when it is a user's.
 ---@field pendingApprovals? integer How many of its actions wait for a user now. Absent when none does.
+---@field durationSeconds? Seconds While it runs: since its start in the kernel, waiting included.
 ---@field result? ExecuteResult
 
 --- Reads the journal of an execution, running or finished.

@@ -1045,6 +1045,10 @@ export interface ExecutionInfo {
      * How many of its actions wait for a user now. Absent when none does.
      */
     pendingApprovals?: number;
+    /**
+     * While it runs: since its start in the kernel, waiting included.
+     */
+    durationSeconds?: Seconds;
     result?: ExecuteResult;
 }
 /**

@@ -23,8 +23,8 @@ Environment kernel_environment(const Environment& environment) {
     return chosen;
 }
 
-std::vector<mcp::Tool> own_tools(SidecarClient& sidecar) {
-    std::vector<mcp::Tool> all = execution_tools(sidecar);
+std::vector<mcp::Tool> own_tools(SidecarClient& sidecar, bool reads_more) {
+    std::vector<mcp::Tool> all = execution_tools(sidecar, reads_more);
     for (std::vector<mcp::Tool> family : {session_tools(sidecar), check_tools(sidecar), catalogue_tools(sidecar)}) {
         std::move(family.begin(), family.end(), std::back_inserter(all));
     }
@@ -39,13 +39,12 @@ std::vector<mcp::Tool> offered_tools(SidecarClient& sidecar, const AgentSettings
     if (settings.tools.family == ToolFamily::sandboxmcp) {
         return sandboxmcp_tools(sidecar, settings.sandboxmcp);
     }
-    std::vector<mcp::Tool> all = own_tools(sidecar);
     const std::vector<std::string_view>& offered = settings.tools.tools;
-    if (!offered.empty()) {
-        std::erase_if(all, [&](const mcp::Tool& each) {
-            return std::find(offered.begin(), offered.end(), each.spec.name) == offered.end();
-        });
-    }
+    const auto is_offered = [&offered](std::string_view name) {
+        return offered.empty() || std::find(offered.begin(), offered.end(), name) != offered.end();
+    };
+    std::vector<mcp::Tool> all = own_tools(sidecar, is_offered("read_output"));
+    std::erase_if(all, [&](const mcp::Tool& each) { return !is_offered(each.spec.name); });
     return all;
 }
 

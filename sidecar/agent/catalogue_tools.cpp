@@ -290,9 +290,10 @@ struct CatalogueTools {
 
 constexpr std::string_view register_input = R"({"type":"object","properties":{
 "server_name":{"type":"string","description":"The package becomes mcptools.<server_name>."},
-"server_params":{"type":"object","description":"How to start it: command, args, env, cwd.","properties":{
+"server_params":{"type":"object","description":"How to start it (command, args, env, cwd) or where it is (url, headers).","properties":{
 "command":{"type":"string"},"args":{"type":"array","items":{"type":"string"}},
-"env":{"type":"object","additionalProperties":{"type":"string"}},"cwd":{"type":"string"}}}},
+"env":{"type":"object","additionalProperties":{"type":"string"}},"cwd":{"type":"string"},
+"url":{"type":"string"},"headers":{"type":"object","additionalProperties":{"type":"string"}}}}},
 "required":["server_name","server_params"],"additionalProperties":false})";
 
 constexpr std::string_view server_input = R"({"type":"object","properties":{

@@ -1,5 +1,6 @@
 #include "agent/client_config.hpp"
 
+#include "agent/tool_set.hpp"
 #include "base/error.hpp"
 #include "base/json_scan.hpp"
 
@@ -37,19 +38,26 @@ std::string json_string(std::string_view text) {
     return out;
 }
 
-std::string in_json(const JsonClient& client, const std::string& program, const std::string& workspace) {
+// The arguments after the program.
+std::string arguments_text(std::string_view workspace, std::string_view tool_set) {
+    return fmt::format(R"(["mcp", "--root", {}{}])", json_string(workspace),
+                       tool_set == default_tool_set ? "" : ", \"--as\", " + json_string(tool_set));
+}
+
+std::string in_json(const JsonClient& client, const std::string& program, std::string_view workspace,
+                    std::string_view tool_set) {
     return fmt::format("{{\n"
                        "  \"{}\": {{\n"
                        "    \"cellgate\": {{\n"
                        "{}"
                        "      \"command\": {},\n"
-                       "      \"args\": [\"mcp\", \"--root\", {}]\n"
+                       "      \"args\": {}\n"
                        "    }}\n"
                        "  }}\n"
                        "}}\n",
                        client.servers_key, client.names_transport ? "      \"type\": \"stdio\",\n" : "",
                        json_string(program),
-                       json_string(client.has_workspace_variable ? "${workspaceFolder}" : workspace));
+                       arguments_text(client.has_workspace_variable ? "${workspaceFolder}" : workspace, tool_set));
 }
 
 } // namespace
@@ -63,17 +71,18 @@ std::vector<std::string> mcp_clients() {
     return names;
 }
 
-McpClientConfig mcp_client_config(std::string_view client, const std::string& program, const std::string& workspace) {
+McpClientConfig mcp_client_config(std::string_view client, const std::string& program, const std::string& workspace,
+                                  std::string_view tool_set) {
     for (const JsonClient& each : json_clients) {
         if (each.name == client) {
-            return {std::string(each.file), in_json(each, program, workspace)};
+            return {std::string(each.file), in_json(each, program, workspace, tool_set)};
         }
     }
     if (client == codex) {
         return {"~/.codex/config.toml", fmt::format("[mcp_servers.cellgate]\n"
                                                     "command = {}\n"
-                                                    "args = [\"mcp\", \"--root\", {}]\n",
-                                                    json_string(program), json_string(workspace))};
+                                                    "args = {}\n",
+                                                    json_string(program), arguments_text(workspace, tool_set))};
     }
     throw Error(ErrorCode::config_invalid,
                 fmt::format("expected one of {}, found {}", fmt::join(mcp_clients(), ", "), client));

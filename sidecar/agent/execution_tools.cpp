@@ -143,7 +143,9 @@ CallToolResult result_of(OutputPage& page, const ExecuteResult& result, const st
     }
     if (result.notes) {
         for (const protocol::Note& note : *result.notes) {
-            page.content.add_text(fmt::format("[for your user: {}; {}]", note.text, note.remedy));
+            page.content.add_text(fmt::format(
+                "[{}{}; for your user: {}]", note.text,
+                note.install ? "; the tool install_package asks your user to install it" : "", note.remedy));
         }
     }
     CallToolResult answer;
@@ -158,6 +160,7 @@ CallToolResult result_of(OutputPage& page, const ExecuteResult& result, const st
 
 struct ExecutionTools {
     SidecarClient& sidecar;
+    bool reads_more = false; // read_output is offered
 
     static std::size_t characters_of(const std::optional<std::int64_t>& wanted, std::size_t otherwise) {
         if (wanted && *wanted < 1) {
@@ -210,9 +213,10 @@ struct ExecutionTools {
         if (sidecar.take_loss(session)) {
             page.content.add_text(loss_notice);
         }
-        const std::string notice = page.cut ? fmt::format("\n\n[Output truncated: exceeded {} character limit]\n[{}]",
-                                                          characters, rest_of(result.execution_id, page))
-                                            : std::string();
+        const std::string notice =
+            page.cut ? fmt::format("\n\n[Output truncated: exceeded {} character limit]{}", characters,
+                                   reads_more ? fmt::format("\n[{}]", rest_of(result.execution_id, page)) : "")
+                     : std::string();
         co_return result_of(page, result, notice);
     }
 
@@ -256,8 +260,8 @@ constexpr std::string_view read_input = R"({"type":"object","properties":{
 
 } // namespace
 
-std::vector<mcp::Tool> execution_tools(SidecarClient& sidecar) {
-    const auto tools = std::make_shared<ExecutionTools>(sidecar);
+std::vector<mcp::Tool> execution_tools(SidecarClient& sidecar, bool reads_more) {
+    const auto tools = std::make_shared<ExecutionTools>(sidecar, reads_more);
     std::vector<mcp::Tool> all;
     all.push_back(mcp::typed_tool<ExecuteArguments>(
         tool_spec("execute",
@@ -272,9 +276,7 @@ std::vector<mcp::Tool> execution_tools(SidecarClient& sidecar) {
             return tools->execute(std::move(arguments), std::move(call));
         }));
     all.push_back(mcp::typed_tool<CellArguments>(
-        tool_spec("execute_ipython_cell",
-                  "Runs Python code in a stateful, sandboxed IPython kernel, as ipybox does. `execute` does the same "
-                  "and tells more.",
+        tool_spec("execute_ipython_cell", "Runs Python code in a stateful, sandboxed IPython kernel, as ipybox does.",
                   cell_input),
         [tools](CellArguments arguments, std::shared_ptr<ToolCall> call) {
             return tools->execute_cell(std::move(arguments), std::move(call));

@@ -31,6 +31,8 @@ bool read_flag(const std::string& name, const std::string& value);
 
 // Bytes, as Docker writes them: 134217728, 128m, 2g. Nothing for any other text.
 std::optional<std::uint64_t> parse_memory(std::string_view text);
+// Less than that, and a kernel may not start.
+inline constexpr std::uint64_t least_memory_bytes = std::uint64_t{100} << 20;
 
 // For a variable that says what is not this program's to decide: an error, with what to do instead.
 NamedVariable not_taken(std::string name, std::string because, std::string hint);

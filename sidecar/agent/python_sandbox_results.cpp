@@ -95,10 +95,13 @@ bool refuses(const protocol::Diagnostic& found) {
 std::string remedy_for(const std::string& module) {
     for (const ModuleGroup& group : module_groups()) {
         if (!group.variable.empty() && group.has(module)) {
-            return fmt::format("the user who configured this server can offer it by {}=true", group.variable);
+            return fmt::format(
+                "unless the call itself leaves it out, the user who configured this server can offer it by {}=true",
+                group.variable);
         }
     }
-    return "the user who configured this server can offer it by SANDBOX_ALLOWED_IMPORTS, which names all modules";
+    return "unless the call itself leaves it out, the user who configured this server can offer it by "
+           "SANDBOX_ALLOWED_IMPORTS, which names all modules";
 }
 
 CodeFailure refusal_of(const SandboxRun& run, const protocol::ValidateResult& found) {

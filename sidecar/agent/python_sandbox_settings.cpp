@@ -104,9 +104,9 @@ PythonSandboxSettings read_python_sandbox_settings(const Environment& environmen
         {"SANDBOX_DEFAULT_MEMORY_LIMIT",
          [&settings](const std::string& name, const std::string& value) {
              settings.memory_bytes = parse_memory(value);
-             if (!settings.memory_bytes) {
+             if (!settings.memory_bytes || *settings.memory_bytes < least_memory_bytes) {
                  throw Error(ErrorCode::config_invalid,
-                             fmt::format("expected {} to be a size such as 128m, found \"{}\"", name,
+                             fmt::format("expected {} to be a size such as 128m, and at least 100m, found \"{}\"", name,
                                          escape_unprintable(value)));
              }
          }},

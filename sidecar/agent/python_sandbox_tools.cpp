@@ -139,9 +139,10 @@ struct PythonSandboxTools {
         std::optional<std::uint64_t> bytes = settings.memory_bytes;
         if (memory_limit) {
             bytes = parse_memory(*memory_limit);
-            if (!bytes) {
+            if (!bytes || *bytes < least_memory_bytes) {
                 throw Error(ErrorCode::invalid_params,
-                            fmt::format("memory_limit: expected a size such as 128m, found \"{}\"", *memory_limit));
+                            fmt::format("memory_limit: expected a size such as 128m, and at least 100m, found \"{}\"",
+                                        *memory_limit));
             }
         }
         protocol::SessionCreateParams params;

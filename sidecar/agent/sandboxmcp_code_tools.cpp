@@ -1,5 +1,6 @@
 // The tools of sandboxmcp about code: execute_code, validate_code, install_package, get_artifacts, audit_execution.
 
+#include "base/escape_unprintable.hpp"
 #include "base/json_codec.hpp"
 #include "base/scope_exit.hpp"
 #include "output_reader.hpp"
@@ -185,7 +186,11 @@ std::int64_t exit_code_of(const protocol::ExecuteResult& ended) {
         return 137;
     }
     constexpr std::string_view of_bash = "exit status ";
-    const std::string& value = ended.error ? ended.error->evalue : std::string();
+    const std::string value = ended.error ? ended.error->evalue : std::string();
+    if (ended.error && ended.error->ename == "SystemExit") { // sys.exit(4); without a number it is 0, with a text 1
+        const bool is_number = value.find_first_not_of("0123456789") == std::string::npos;
+        return value == "None" ? 0 : is_number ? std::atoi(value.c_str()) & 255 : 1;
+    }
     return value.starts_with(of_bash) ? std::atoi(value.c_str() + of_bash.size()) : 1;
 }
 
@@ -211,6 +216,7 @@ struct SandboxmcpCodeTools {
         if (asked.session_id) {
             require_no_session_limits(limits);
             std::string session = *asked.session_id;
+            require_language_of(session, asked.language);
             co_return co_await run_in(std::move(session), std::move(asked), std::move(call));
         }
         std::string language = asked.language.value_or(python_name);
@@ -229,6 +235,14 @@ struct SandboxmcpCodeTools {
             co_await agent->changed.until(is_free);
         }
         ++agent->running;
+    }
+
+    void require_language_of(const std::string& session, const std::optional<std::string>& language) const {
+        const auto known = agent->languages.find(session);
+        if (language && known != agent->languages.end() && *language != known->second) {
+            throw Error(ErrorCode::invalid_params, fmt::format("language: the session is one of {}, found {}",
+                                                               known->second, escape_unprintable(*language)));
+        }
     }
 
     static void require_no_session_limits(const SandboxmcpLimits& limits) {

@@ -128,7 +128,8 @@ struct SandboxmcpOutsideTools {
             }
         }
         throw Error(ErrorCode::tool_server_not_found, "there is no tool server \"web\"",
-                    "a user can configure one of that name in .mcp.json, with the tools search, fetch and browse");
+                    "a user can add it to .mcp.json: \"web\": {\"builtin\": \"web\"}, with SEARXNG_URL in its \"env\" "
+                    "to search");
     }
 
     Task<CallToolResult> host_exec(HostCommand asked, std::shared_ptr<ToolCall> call) {

@@ -15,7 +15,7 @@ namespace cellgate::agent {
 namespace {
 
 constexpr std::string_view secret_prefix = "SANDBOXMCP_SECRET_";
-constexpr const char* how_to_add_a_secret = "add it to cellgate's: cellgate secret set NAME";
+constexpr const char* how_to_add_a_secret = "add it to cellgate's: cellgate secret add NAME";
 
 // A variable that has one value here.
 NamedVariable only_value(const char* name, const char* expected, const char* hint) {
@@ -35,7 +35,7 @@ SandboxmcpSettings read_sandboxmcp_settings(const Environment& environment) {
     for (const auto& [name, value] : environment) {
         if (name.starts_with(secret_prefix)) {
             throw Error(ErrorCode::config_invalid,
-                        fmt::format("{}: secrets are not read from the environment", escape_unprintable(name)),
+                        fmt::format("{}: secrets are not read from such variables", escape_unprintable(name)),
                         how_to_add_a_secret);
         }
     }

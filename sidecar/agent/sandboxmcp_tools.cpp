@@ -24,15 +24,19 @@ constexpr double own_code_seconds = 30;
 // protocol is no answer of a user yet.
 constexpr std::string_view connect_code = R"(
 def connect(domain):
-    import http.client, json, os, ssl, urllib.parse
+    import http.client, json, os, re, ssl, urllib.parse
+    host, port = re.fullmatch(r"(.*?)(?::(\d{1,5}))?", domain, re.DOTALL).groups()
     proxy = urllib.parse.urlsplit(os.environ["HTTPS_PROXY"])
     connection = http.client.HTTPSConnection(proxy.hostname, proxy.port)
-    connection.set_tunnel(domain, 443)
+    connection.set_tunnel(host, int(port or 443))
     problem = None
     try:
         connection.connect()
     except ssl.SSLCertVerificationError:
         pass
+    except ssl.SSLError as error:  # it is there, and speaks without TLS
+        if error.reason != "WRONG_VERSION_NUMBER":
+            problem = "%s: %s" % (type(error).__name__, error)
     except Exception as error:
         problem = "%s: %s" % (type(error).__name__, error)
     finally:

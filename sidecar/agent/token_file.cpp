@@ -19,6 +19,7 @@ namespace cellgate::agent {
 namespace {
 
 constexpr std::size_t max_token_bytes = 4096;
+constexpr std::size_t least_token_bytes = 16; // fewer could be guessed
 
 } // namespace
 
@@ -38,6 +39,11 @@ std::string read_token(const std::string& path) {
     const bool is_word = std::all_of(token.begin(), token.end(), [](char c) { return c > ' ' && c <= '~'; });
     if (found.error != 0 || token.empty() || !is_word || token.size() == max_token_bytes) {
         throw Error(ErrorCode::config_invalid, fmt::format("expected {} to hold one word, the token", path),
+                    "for example: openssl rand -hex 32");
+    }
+    if (token.size() < least_token_bytes) {
+        throw Error(ErrorCode::config_invalid,
+                    fmt::format("expected {} to hold a token of at least {} characters", path, least_token_bytes),
                     "for example: openssl rand -hex 32");
     }
     return token;

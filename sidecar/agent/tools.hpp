@@ -12,8 +12,8 @@
 
 namespace cellgate::agent {
 
-// execute, execute_ipython_cell, read_output.
-std::vector<mcp::Tool> execution_tools(SidecarClient& sidecar);
+// execute, execute_ipython_cell, read_output. `reads_more`: the last one is offered.
+std::vector<mcp::Tool> execution_tools(SidecarClient& sidecar, bool reads_more);
 
 // reset, interrupt, create_session, close_session, transfer.
 std::vector<mcp::Tool> session_tools(SidecarClient& sidecar);

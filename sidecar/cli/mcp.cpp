@@ -109,7 +109,8 @@ void add_mcp(CLI::App& app, Invocation& invocation) {
         invocation.run = [options, client, http] {
             if (!client->empty()) {
                 const std::string workspace = service::canonical_workspace(options->sidecar.workspace);
-                const agent::McpClientConfig config = agent::mcp_client_config(*client, own_program(), workspace);
+                const agent::McpClientConfig config =
+                    agent::mcp_client_config(*client, own_program(), workspace, options->tool_set);
                 fmt::print("{}", config.text);
                 fmt::print(stderr, "cellgate: this goes into {}\n", config.file);
                 return 0;

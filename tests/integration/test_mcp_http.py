@@ -299,16 +299,16 @@ class Starting(HttpMcpTest):
         self.assertEqual(served.close(), 0)
 
     def test_a_token_that_the_user_gives(self):
-        path = self.workspace.write("token", "the-users-own\n")
+        path = self.workspace.write("token", "the-token-of-the-user\n")
         path.chmod(0o600)
         served = self.serve("--token-file", str(path))
-        self.assertEqual(served.token, "the-users-own")
+        self.assertEqual(served.token, "the-token-of-the-user")
         self.assertEqual(self.http(served).request("ping"), {})
         served.close()
         self.assertTrue(path.exists())
 
     def test_a_token_that_others_can_read(self):
-        path = self.workspace.write("token", "the-users-own\n")
+        path = self.workspace.write("token", "the-token-of-the-user\n")
         for mode in (0o640, 0o604, 0o644, 0o620):
             path.chmod(mode)
             self.assertIn("chmod 600", self.refused("--http", "127.0.0.1:0", "--token-file", str(path)))
@@ -316,6 +316,8 @@ class Starting(HttpMcpTest):
         for text in ("", "\n", "two words"):
             path.write_text(text)
             self.assertIn("one word", self.refused("--http", "127.0.0.1:0", "--token-file", str(path)))
+        path.write_text("short")
+        self.assertIn("at least 16", self.refused("--http", "127.0.0.1:0", "--token-file", str(path)))
         os.mkfifo(self.workspace.path / "pipe", 0o600)
         for no_file in (self.workspace.path / "pipe", self.workspace.path, self.workspace.path / "nothing"):
             self.assertIn(str(no_file), self.refused("--http", "127.0.0.1:0", "--token-file", str(no_file)))

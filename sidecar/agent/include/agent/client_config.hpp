@@ -13,8 +13,9 @@ struct McpClientConfig {
 };
 
 // `client`: one of mcp_clients(). `program`: absolute. `workspace`: absolute; used where the client has no variable for
-// it.
-McpClientConfig mcp_client_config(std::string_view client, const std::string& program, const std::string& workspace);
+// it. `tool_set`: that is offered (tool_set.hpp).
+McpClientConfig mcp_client_config(std::string_view client, const std::string& program, const std::string& workspace,
+                                  std::string_view tool_set);
 
 std::vector<std::string> mcp_clients();
 

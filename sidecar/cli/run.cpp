@@ -7,6 +7,7 @@
 #include "base/shell_words.hpp"
 #include "base/sync.hpp"
 #include "commands.hpp"
+#include "file_language.hpp"
 #include "gate/connection_rule.hpp"
 #include "protocol/messages/changes.hpp"
 #include "protocol/messages/sessions.hpp"
@@ -28,6 +29,8 @@ struct RunArguments {
     SidecarArguments sidecar;
     std::string file;
     std::string kernel;
+    std::string language;
+    std::vector<std::string> variables; // "NAME=VALUE"
     ServerOptions jupyter;
     std::optional<std::string> existing; // a connection file
     std::string profile;                 // empty: none, or the default
@@ -131,6 +134,7 @@ Task<std::string> session_of(FileRun* run, std::string language, TerminalClient&
     if (!run->arguments.profile.empty()) {
         create.profile = run->arguments.profile;
     }
+    create.env = kernel_environment(run->arguments.variables);
     const protocol::SessionInfo session = co_await client.sidecar().call<protocol::SessionCreate>(std::move(create));
     if (run->arguments.sandbox.none) {
         client.printer().note("cellgate: no sandbox: the code can do everything that you can");
@@ -210,7 +214,8 @@ int run(const RunArguments& arguments) {
     file_run.arguments = arguments;
     SourceFile source = read_source_file(arguments.file);
     file_run.cells = std::move(source.cells);
-    file_run.language = std::move(source.language);
+    file_run.language = arguments.language.empty() ? std::move(source.language)
+                                                   : language_of_name(arguments.language).value_or(arguments.language);
     if (file_run.language.empty() && arguments.kernel.empty() && !arguments.existing && arguments.jupyter.url.empty()) {
         return refuse_language(arguments.file,
                                fmt::format("To run it in a kernel of your choice: cellgate run --kernel NAME {}. "
@@ -263,8 +268,12 @@ void add_run(CLI::App& app, Invocation& invocation) {
         ->check(CLI::ExistingFile.description({}))
         ->type_name("");
     add_kernel(*command, arguments->kernel);
+    command->add_option("--language", arguments->language, "As kernels spell it: typescript. Default: the file's")
+        ->type_name("NAME")
+        ->excludes("--kernel");
     const std::vector<CLI::Option*> elsewhere = add_kernels_elsewhere(*command, arguments);
     add_profile(*command, arguments->profile);
+    add_kernel_environment(*command, "--kernel-env", arguments->variables);
     command->add_option("--timeout", arguments->timeout, "Seconds for each cell; waiting for an answer does not count")
         ->check([](const std::string& text) {
             double seconds = 0;

@@ -170,11 +170,7 @@ Task<void> create_session(WorkspaceClient* client, SessionArguments* arguments) 
     if (!arguments->cwd.empty()) {
         params.cwd = std::filesystem::absolute(arguments->cwd).lexically_normal().string();
     }
-    for (const std::string& variable : arguments->variables) {
-        std::map<std::string, std::string>& all = params.env ? *params.env : params.env.emplace();
-        const std::size_t equals = variable.find('=');
-        all[variable.substr(0, equals)] = variable.substr(equals + 1);
-    }
+    params.env = kernel_environment(arguments->variables);
     params.sandbox = arguments->sandbox.choice();
     const protocol::SessionInfo session = co_await client->call<protocol::SessionCreate>(std::move(params));
     print_started(session, *arguments);
@@ -209,14 +205,7 @@ void add_create_options(CLI::App& command, SessionArguments& arguments) {
     command.add_option("--cwd", arguments.cwd, "Where it starts; default: the workspace")
         ->check(CLI::ExistingDirectory.description({}))
         ->type_name("DIR");
-    command.add_option("--env", arguments.variables, "A variable for its code. May be given more than once")
-        ->check([](const std::string& text) {
-            return text.find('=') != std::string::npos && text.front() != '='
-                       ? std::string()
-                       : "expected NAME=VALUE, found " + escape_unprintable(text);
-        })
-        ->type_name("NAME=VALUE")
-        ->allow_extra_args(false);
+    add_kernel_environment(command, "--env", arguments.variables);
     arguments.sandbox.add_to(command);
 }
 

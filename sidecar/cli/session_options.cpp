@@ -1,5 +1,6 @@
 #include "session_options.hpp"
 
+#include "base/escape_unprintable.hpp"
 #include "base/json_codec.hpp"
 
 #include <fmt/format.h>
@@ -54,6 +55,29 @@ void add_kernel(CLI::App& command, std::string& kernel) {
 void add_profile(CLI::App& command, std::string& profile) {
     command.add_option("--profile", profile, "What the code may import, its limits and hosts: see `cellgate runtimes`")
         ->type_name("NAME");
+}
+
+void add_kernel_environment(CLI::App& command, const std::string& option, std::vector<std::string>& variables) {
+    command.add_option(option, variables, "A variable for the code. May be given more than once")
+        ->check([](const std::string& text) {
+            return text.find('=') != std::string::npos && text.front() != '='
+                       ? std::string()
+                       : "expected NAME=VALUE, found " + escape_unprintable(text);
+        })
+        ->type_name("NAME=VALUE")
+        ->allow_extra_args(false);
+}
+
+std::optional<std::map<std::string, std::string>> kernel_environment(const std::vector<std::string>& variables) {
+    if (variables.empty()) {
+        return std::nullopt;
+    }
+    std::map<std::string, std::string> all;
+    for (const std::string& variable : variables) {
+        const std::size_t equals = variable.find('=');
+        all[variable.substr(0, equals)] = variable.substr(equals + 1);
+    }
+    return all;
 }
 
 protocol::KernelChoice kernel_choice(const std::string& kernel) {

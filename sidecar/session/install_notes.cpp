@@ -142,10 +142,21 @@ std::optional<protocol::Note> note_of_install(const std::string& code, const std
     return std::nullopt;
 }
 
+namespace {
+
+// The tool server in "mcptools.SERVER"; what stands for one otherwise.
+std::string generated_from(const std::string& module) {
+    const std::size_t dot = module.find('.');
+    return dot == std::string::npos ? "NAME" : module.substr(dot + 1);
+}
+
+} // namespace
+
 bool is_module_of(const std::vector<std::string>& folders, const std::string& name) {
     return std::any_of(folders.begin(), folders.end(), [&name](const std::string& folder) {
         std::error_code ignored;
-        const std::string path = folder + "/" + name;
+        std::string path = folder + "/" + name;
+        std::replace(path.end() - static_cast<std::ptrdiff_t>(name.size()), path.end(), '.', '/');
         return std::filesystem::exists(path, ignored) || std::filesystem::exists(path + ".py", ignored);
     });
 }
@@ -153,6 +164,10 @@ bool is_module_of(const std::vector<std::string>& folders, const std::string& na
 protocol::Note note_of_missing(const MissingModule& missing, const std::optional<std::string>& outside, bool in_image) {
     protocol::Note note;
     note.text = escape_unprintable(missing.text);
+    if (missing.packages.empty()) {
+        note.remedy = "cellgate generate " + generated_from(missing.name);
+        return note;
+    }
     note.remedy = escape_unprintable((in_image ? "in the image's Containerfile: " : "") +
                                      command_of(outside, in_image) + " " + shell_words(missing.packages));
     if (!outside) {

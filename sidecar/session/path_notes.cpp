@@ -98,7 +98,7 @@ protocol::Note note_of_unreadable(const StartedSandbox& sandbox, const sandbox::
     note.text = fmt::format("{} cannot be read in the sandbox: {}", escape_unprintable(explained.path),
                             escape_unprintable(explained.reason));
     if (!offer(sandbox, note, Use::reading, explained.path)) {
-        note.remedy = "change that line of the settings, and restart the session";
+        note.remedy = "change the session's sandbox settings, and restart it";
     }
     return note;
 }

@@ -89,10 +89,16 @@ constexpr std::array standard_modules = {
 
 std::optional<MissingModule> missing_module(const Failure& failure) {
     static const std::regex no_module(R"(No module named '([A-Za-z][A-Za-z0-9_]{0,99})')");
+    static const std::regex no_wrappers(R"(No module named '(mcptools(?:\.([A-Za-z][A-Za-z0-9_]{0,99}))?)')");
     std::smatch found;
     if (failure.error.ename != "ModuleNotFoundError" ||
-        failure.error.evalue.size() > FailedPathFinder::max_line_bytes ||
-        !std::regex_match(failure.error.evalue, found, no_module)) {
+        failure.error.evalue.size() > FailedPathFinder::max_line_bytes) {
+        return std::nullopt;
+    }
+    if (std::regex_match(failure.error.evalue, found, no_wrappers)) { // no package of that name may be downloaded
+        return MissingModule{found[1], "there are no wrappers " + found[1].str(), {}};
+    }
+    if (!std::regex_match(failure.error.evalue, found, no_module)) {
         return std::nullopt;
     }
     std::string name = found[1];

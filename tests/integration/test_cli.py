@@ -137,6 +137,21 @@ class WithoutATerminal(CliTest):
             self.assertEqual(self.cli("call", "fix", "environment", *wrong, *command).returncode, 2)
         self.assertEqual(self.cli("call", "fix", "environment", "--env", "TOKEN").returncode, 2)
 
+    def test_the_code_s_variables_and_language(self):
+        script = self.workspace.write("code.txt", "echo \"$STAGE in $0\"")
+        ended = self.cli("run", "--language", "bash", "--kernel-env", "STAGE=a test", script)
+        self.assertIn("a test in bash", ended.stdout, ended.stderr)
+        self.assertEqual(self.cli("run", "--language", "bash", "--kernel", "bash", script).returncode, 2)
+        self.assertEqual(self.cli("run", "--kernel-env", "=x", script).returncode, 2)
+
+    def test_wrappers_that_are_missing_are_generated_and_not_installed(self):
+        ended = self.cli("run", self.workspace.write("code.py", "import mcptools.host"))
+        self.assertIn("cellgate generate NAME", ended.stderr)
+        self.workspace.write("mcptools/__init__.py", "")
+        ended = self.cli("run", self.workspace.write("code.py", "from mcptools.host import read_file"))
+        self.assertIn("cellgate generate host", ended.stderr)
+        self.assertNotIn("install", ended.stderr)
+
     def test_a_url_in_the_place_of_a_command_is_told_where_it_belongs(self):
         ended = self.cli("generate", "x", "--", "http://localhost:3001/mcp")
         self.assertNotEqual(ended.returncode, 0)
@@ -342,6 +357,8 @@ class OtherCommands(CliTest):
             self.assertTrue(os.access(server["command"], os.X_OK), server)
             self.assertEqual(server["args"][:2], ["mcp", "--root"])
             self.assertIn("this goes into", printed.stderr)
+            printed = self.cli("mcp", "--as", "ipybox", "--print-config", client)
+            self.assertEqual(json.loads(printed.stdout)[key]["cellgate"]["args"][3:], ["--as", "ipybox"])
         codex = tomllib.loads(self.cli("mcp", "--print-config", "codex").stdout)["mcp_servers"]["cellgate"]
         self.assertEqual((codex["command"], codex["args"][:2]), (server["command"], ["mcp", "--root"]))
 

@@ -51,6 +51,17 @@ TEST_CASE("a module that an import did not find is found, and nothing else") {
     CHECK(packages("No module named '" + std::string(100'000, 'a') + "'").empty());
 }
 
+TEST_CASE("wrappers that were not generated are no package to download") {
+    for (const char* module : {"mcptools", "mcptools.github"}) {
+        const std::optional<MissingModule> missing =
+            missing_module(failure("ModuleNotFoundError", std::string("No module named '") + module + "'"));
+        REQUIRE(missing);
+        CHECK(missing->name == module);
+        CHECK(missing->packages.empty());
+    }
+    CHECK_FALSE(missing_module(failure("ModuleNotFoundError", "No module named 'mcptools.a.b'")));
+}
+
 TEST_CASE("the paths of Python's errors are found, and nothing else is taken for one") {
     const auto of_text = [](const std::string& evalue) { return paths(failure("OSError", evalue)); };
     CHECK(of_text("[Errno 2] No such file or directory: '/data/iris.csv'") == "2 /data/iris.csv\n");

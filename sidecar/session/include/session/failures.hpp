@@ -38,7 +38,7 @@ struct FailedPath {
 struct MissingModule {
     std::string name;                  // "pandas"
     std::string text;                  // "there is no module pandas"
-    std::vector<std::string> packages; // that would install it, as packages/install takes them
+    std::vector<std::string> packages; // that would install it, as packages/install takes them; none: it is generated
 };
 
 struct FailureCauses {

@@ -1,6 +1,7 @@
 #include "agent_limits.hpp"
 
 #include "config_file.hpp"
+#include "sandbox/home.hpp"
 #include "sandbox/limits.hpp"
 
 #include <algorithm>
@@ -18,7 +19,8 @@ constexpr std::string_view how_to_get_more = "ask for less, or leave it out; a u
                                              "agents.json (docs/limits.md), or run it in a session of theirs";
 
 constexpr const char* may_hold =
-    "It may hold timeoutSeconds, memoryBytes, cpuSeconds and executions, each a number; or remove the file.";
+    "It may hold timeoutSeconds, memoryBytes, cpuSeconds and executions, each a number, and sandboxConfig, the path of "
+    "sandbox settings; or remove the file.";
 
 struct File {
     static constexpr bool closed = true;
@@ -26,12 +28,14 @@ struct File {
     std::optional<std::int64_t> memory_bytes;
     std::optional<std::int64_t> cpu_seconds;
     std::optional<std::int64_t> executions;
+    std::optional<std::string> sandbox_config;
     template <class Self, class Visit>
     static void fields(Self& self, Visit& visit) {
         visit("timeoutSeconds", self.timeout_seconds);
         visit("memoryBytes", self.memory_bytes);
         visit("cpuSeconds", self.cpu_seconds);
         visit("executions", self.executions);
+        visit("sandboxConfig", self.sandbox_config);
     }
 };
 
@@ -92,7 +96,7 @@ double AgentLimits::timeout_of(const char* name, std::optional<double> asked, st
     return at_most(name, asked, std::max(timeout_seconds, of_session.value_or(0)));
 }
 
-AgentLimits read_agent_limits(const std::string& path) {
+AgentLimits read_agent_limits(const std::string& path, const Environment& environment) {
     AgentLimits limits;
     const File asked = read_config_file<File>(path, may_hold).value_or(File());
     if (asked.timeout_seconds) {
@@ -109,6 +113,17 @@ AgentLimits read_agent_limits(const std::string& path) {
     }
     if (asked.executions) {
         limits.executions = whole(path, "executions", *asked.executions);
+    }
+    if (asked.sandbox_config) {
+        const std::string file = sandbox::without_tilde(*asked.sandbox_config, environment);
+        if (!file.starts_with('/')) {
+            throw invalid(path, "sandboxConfig: expected a path that begins with / or ~/");
+        }
+        try {
+            limits.sandbox_settings = sandbox::read_settings(file);
+        } catch (const Error& error) {
+            throw Error(error.code, fmt::format("{}: {}", path, error.message), error.hint);
+        }
     }
     return limits;
 }

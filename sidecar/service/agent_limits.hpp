@@ -1,21 +1,26 @@
 #pragma once
-// `AgentLimits` is the default and the maximum of the limits of an agent's sessions and executions. A user sets them in
-// the file `agents.json` of cellgate's configuration directory, which no cell can see.
+// `AgentLimits` is the default and the maximum of the limits of an agent's sessions and executions, and the settings of
+// the sandbox of its sessions. A user sets them in the file `agents.json` of cellgate's configuration directory, which
+// no cell can see.
 
+#include "base/environment.hpp"
 #include "protocol/messages/sessions.hpp"
+#include "sandbox/settings.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
 namespace cellgate::service {
 
 struct AgentLimits {
-    double timeout_seconds = 300;     // of an execution
-    std::uint64_t memory_bytes = 0;   // of a session of the agent's own
-    std::uint64_t cpu_seconds = 3600; // of each process of such a session
-    std::size_t executions = 0;       // of all agents in the workspace at a time
+    double timeout_seconds = 300;                              // of an execution
+    std::uint64_t memory_bytes = 0;                            // of a session of the agent's own
+    std::uint64_t cpu_seconds = 3600;                          // of each process of such a session
+    std::size_t executions = 0;                                // of all agents in the workspace at a time
+    std::shared_ptr<const sandbox::Settings> sandbox_settings; // nullptr: those of all sessions
 
     // Memory: 8 GiB, or a user's default if that is lower. Executions: half as many as there are processors, and at
     // least two.
@@ -32,8 +37,9 @@ struct AgentLimits {
 // Throws Error{limit_exceeded} unless each limit that `change` names is at most the present one.
 void require_lower(const protocol::Limits& change, const protocol::Limits& present);
 
-// A missing file means the defaults. Throws Error{config_invalid} unless the file is
-// {"timeoutSeconds": …, "memoryBytes": …, "cpuSeconds": …, "executions": …}, each field optional.
-AgentLimits read_agent_limits(const std::string& path);
+// A missing file means the defaults. Throws Error{config_invalid} unless the file is {"timeoutSeconds": …,
+// "memoryBytes": …, "cpuSeconds": …, "executions": …, "sandboxConfig": "/…" or "~/…"}, each field optional, and the
+// settings can be read.
+AgentLimits read_agent_limits(const std::string& path, const Environment& environment);
 
 } // namespace cellgate::service

@@ -84,6 +84,9 @@ struct Sessions {
         if (options.kernel.server) {
             options.kernel.server->url = jupyter::server_url(options.kernel.server->url);
         }
+        if (client.role != protocol::Role::user && sidecar.agent_limits.sandbox_settings) {
+            options.settings = sidecar.agent_limits.sandbox_settings;
+        }
         const bool elsewhere = options.kernel.connection_file || options.kernel.server;
         if (elsewhere && params.sandbox && params.sandbox->isolated) {
             throw Error(ErrorCode::config_invalid,

@@ -139,7 +139,8 @@ struct Sidecar::Impl {
 
 Sidecar::Impl::Impl(async::Loop& loop_, SidecarOptions options)
     : loop(loop_), outlives_clients(options.outlives_clients), directories(private_directories(options.environment)),
-      workspace(open_workspace(options)), agent_limits(read_agent_limits(directories.config + "/agents.json")),
+      workspace(open_workspace(options)),
+      agent_limits(read_agent_limits(directories.config + "/agents.json", options.environment)),
       journals(journal_directory(directories, workspace.path), run_blocking(loop)),
       ledger(outlives_clients ? std::make_unique<store::Ledger>(journals.directory()) : nullptr),
       crash_recovery(loop, {journal_directory(directories, workspace.path), directories.state + "/journals"}),

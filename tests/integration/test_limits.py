@@ -351,11 +351,30 @@ class LimitsThatAUserGivesAgents(WorkspaceSidecarTest):
         self.assertEqual(ended["status"], "timeout")
 
 
+class SandboxSettingsThatAUserGivesAgents(WorkspaceSidecarTest):
+    def test_hold_in_agents_sessions_and_in_no_other(self):
+        folder = self.workspace.home / ".config/cellgate"
+        folder.mkdir(parents=True, mode=0o700)
+        settings = self.workspace.home / "agents-sandbox.json"
+        settings.write_text(json.dumps({"filesystem": {"denyRead": ["plans.txt"], "allowWrite": ["."], "denyWrite": []},
+                                        "network": {"allowedDomains": [], "deniedDomains": []}}))
+        (folder / "agents.json").write_text('{"sandboxConfig": "~/agents-sandbox.json"}')
+        (self.workspace.path / "plans.txt").write_text("May")
+        user, agent = self.editor(), self.agent()
+        read = "print(open('plans.txt').read())"
+        own = agent.request("session/create", {})
+        self.assertEqual(own["sandboxConfig"], str(settings))
+        ended = agent.run(read, sessionId=own["sessionId"])
+        self.assertEqual((ended.result()["status"], ended.result()["error"]["ename"]), ("error", "PermissionError"))
+        user.session("mine")
+        self.assertEqual(user.run(read, sessionId="mine").text(), "May\n")  # the control
+
+
 class LimitsThatCannotBeRead(WorkspaceTest):
     def test_start_nothing_and_say_what_they_may_hold(self):
         folder = self.workspace.home / ".config/cellgate"
         folder.mkdir(parents=True, mode=0o700)
-        for text in ("[]", '{"timeout": 5}', '{"timeoutSeconds": 0}', '{"memoryBytes": -1}', "{"):
+        for text in ("[]", '{"timeout": 5}', '{"timeoutSeconds": 0}', '{"memoryBytes": -1}', "{", '{"sandboxConfig": "x.json"}'):
             with self.subTest(text):
                 (folder / "agents.json").write_text(text)
                 ended = subprocess.run([CELLGATE, "serve", "--stdio", "--root", self.workspace.path], text=True,
@@ -363,6 +382,11 @@ class LimitsThatCannotBeRead(WorkspaceTest):
                 self.assertNotEqual(ended.returncode, 0)
                 self.assertIn("agents.json", ended.stderr)
                 self.assertIn("timeoutSeconds", ended.stderr)
+        (folder / "agents.json").write_text('{"sandboxConfig": "/nowhere.json"}')
+        ended = subprocess.run([CELLGATE, "serve", "--stdio", "--root", self.workspace.path], text=True,
+                               env=self.workspace.environment(), stdin=subprocess.DEVNULL, capture_output=True)
+        self.assertNotEqual(ended.returncode, 0)
+        self.assertRegex(ended.stderr, r"agents\.json: .*/nowhere\.json")
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ constexpr std::size_t max_name_bytes = 128;
 // As questions about the start of a kernel name it.
 constexpr std::string_view kernel_server_name = "kernel";
 constexpr std::array<std::string_view, 7> inherited = {"HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "LANG"};
-constexpr std::array<std::string_view, 4> url_types = {"http", "sse", "streamable-http", "streamableHttp"};
+constexpr std::string_view url_types[] = {"http", "sse", "streamable-http", "streamable_http", "streamableHttp"};
 
 bool has_nul(const std::string& text) {
     return text.find('\0') != std::string::npos;
@@ -89,7 +89,7 @@ void require_url(const std::string& name, const protocol::McpServerConfig& confi
         throw invalid_config(name, fmt::format("expected a URL that starts with http:// or https://, found \"{}\"",
                                                escape_unprintable(config.url->substr(0, 200))));
     }
-    if (config.type && std::find(url_types.begin(), url_types.end(), *config.type) == url_types.end()) {
+    if (config.type && std::find(std::begin(url_types), std::end(url_types), *config.type) == std::end(url_types)) {
         throw invalid_config(name, fmt::format("expected the type \"http\" or \"sse\" beside a URL, found \"{}\"",
                                                escape_unprintable(config.type->substr(0, 40))));
     }
@@ -262,7 +262,9 @@ std::string value_of(const Variable& variable, const std::string& server, const 
         }
         throw invalid_config(
             server, fmt::format("it needs the variable {}, which is not set", variable.name),
-            fmt::format("Set it where cellgate is started, or write ${{{}:-default}}.", variable.name));
+            fmt::format("Set it where cellgate is started; or `cellgate secret add {0}`, and write ${{secret:{0}}}; or "
+                        "write ${{{0}:-default}}.",
+                        variable.name));
     }
     case Variable::Kind::input:
         if (const auto entry = given.inputs.find(variable.name); entry != given.inputs.end()) {

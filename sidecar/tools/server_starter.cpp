@@ -63,6 +63,24 @@ gate::Request start_request(const CallContext& context, const ServerSpec& spec, 
     return request;
 }
 
+// Throws what expand() and expand_endpoint() would throw whatever is given.
+void require_startable(const ServerSpec& spec, const ServerDescription& described, const std::string& workspace,
+                       const Environment& environment) {
+    constexpr std::string_view any_value = "/"; // is a path, too
+    GivenValues given;
+    for (const protocol::ServerInput& input : needed_inputs(spec.config)) {
+        given.inputs[input.id] = any_value;
+    }
+    for (const std::string& secret : named_secrets(spec.config)) {
+        given.secrets[secret] = any_value;
+    }
+    if (spec.config.url) {
+        expand_endpoint(spec, workspace, environment, given);
+    } else {
+        expand(spec, described, workspace, environment, given);
+    }
+}
+
 } // namespace
 
 ServerStarter::ServerStarter(async::Loop& loop, Clock& clock, gate::Gate& gate, const RegistryOptions& options,
@@ -101,6 +119,7 @@ Task<void> ServerStarter::require_approval(CallContext context, std::shared_ptr<
         if (launch->described.problem) {
             throw Error(*launch->described.problem); // no user is asked about what cannot be started
         }
+        require_startable(launch->spec, launch->described, options_.workspace, options_.environment);
         gate::Request request = start_request(context, launch->spec, launch->described);
         const gate::Decision decision = co_await gate_.decide(std::move(request));
         if (!decision.allowed) {

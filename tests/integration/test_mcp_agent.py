@@ -354,6 +354,16 @@ class Catalogue(McpTest):
         self.assertRegex(listed, r"(?s)broken: .*did not start: .*the fuse is gone")
         self.assertNotIn("generate_wrappers starts it", listed)
 
+    def test_no_user_is_asked_about_a_start_that_cannot_succeed(self):
+        editor = self.editor()
+        agent = self.mcp()
+        for params, why in (({"command": "there-is-no-such-program"}, "there is no program"),
+                            ({"command": "/bin/sh", "env": {"KEY": "${NO_SUCH_VARIABLE}"}}, "cellgate secret add"),
+                            ({"url": "http://127.0.0.1:1/", "headers": {"X-Key": "${NO_SUCH_VARIABLE}"}}, "is not set")):
+            with self.subTest(why):
+                self.assert_failed(agent.call("register_mcp_server", server_name="mine", server_params=params), why)
+        self.assertEqual(editor.waiting(), [])
+
     def test_a_no_to_a_start_starts_nothing_and_says_why(self):
         editor = self.editor()
         agent = self.mcp()

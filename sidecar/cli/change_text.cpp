@@ -41,15 +41,14 @@ std::string change_line(const protocol::ChangedFile& file) {
                        sizes_of(file));
 }
 
-std::vector<std::string> undo_diff(const protocol::ChangesReadResult& before,
-                                   const protocol::ChangesReadResult& after) {
-    if (before.base64 || after.base64) {
+std::vector<std::string> file_diff(const protocol::ChangesReadResult& from, const protocol::ChangesReadResult& to) {
+    if (from.base64 || to.base64) {
         return {"  (not a text)"};
     }
-    const std::vector<std::string> now = lines_of(after.text.value_or(""));
-    const std::vector<std::string> then = lines_of(before.text.value_or(""));
     std::vector<std::string> lines;
-    for (const DiffLine& line : near_changes(line_diff(now, then), diff_context)) {
+    const std::vector<std::string> then = lines_of(from.text.value_or(""));
+    const std::vector<std::string> now = lines_of(to.text.value_or(""));
+    for (const DiffLine& line : near_changes(line_diff(then, now), diff_context)) {
         lines.push_back(fmt::format("  {}{}", line.sign, escape_unprintable(line.text)));
     }
     return lines;

@@ -11,8 +11,8 @@ namespace cellgate::cli {
 
 // "M  notes.txt  (12 → 40 bytes)".
 std::string change_line(const protocol::ChangedFile& file);
-// The lines that an undo removes ("-") and adds ("+"), with two around them; of a file that is no text, one line.
-std::vector<std::string> undo_diff(const protocol::ChangesReadResult& before, const protocol::ChangesReadResult& after);
+// The lines that are gone ("-") and new ("+") in `to`, with two around them; of a file that is no text, one line.
+std::vector<std::string> file_diff(const protocol::ChangesReadResult& from, const protocol::ChangesReadResult& to);
 // What a list leaves out, and what else may have changed the files; one line each.
 std::vector<std::string> list_remarks(const protocol::ChangesListResult& list);
 

@@ -112,7 +112,9 @@ bool is_chosen(const ChangesArguments& arguments, const std::string& path) {
            std::find(arguments.paths.begin(), arguments.paths.end(), path) != arguments.paths.end();
 }
 
-Task<void> print_list(const ChangesArguments* arguments, TerminalClient* client, std::string id, bool with_diff) {
+enum class Diff { none, made, undone };
+
+Task<void> print_list(const ChangesArguments* arguments, TerminalClient* client, std::string id, Diff diff) {
     const protocol::ChangesListResult list = co_await list_of(client, id);
     if (arguments->json) {
         fmt::print("{}\n", to_json(list));
@@ -123,11 +125,13 @@ Task<void> print_list(const ChangesArguments* arguments, TerminalClient* client,
             continue;
         }
         fmt::print("{}\n", change_line(file));
-        if (with_diff) {
+        if (diff != Diff::none) {
             const protocol::ChangesReadResult before =
                 co_await read(client, id, file.path, protocol::ChangeSide::before);
             const protocol::ChangesReadResult after = co_await read(client, id, file.path, protocol::ChangeSide::after);
-            fmt::print("{}\n", fmt::join(undo_diff(before, after), "\n"));
+            const std::vector<std::string> lines =
+                diff == Diff::undone ? file_diff(after, before) : file_diff(before, after);
+            fmt::print("{}\n", fmt::join(lines, "\n"));
         }
     }
     for (const std::string& remark : list_remarks(list)) {
@@ -147,15 +151,16 @@ Task<void> show_changes(ChangesArguments* arguments, TerminalClient& client) {
         }
         co_return;
     }
+    const Diff diff = arguments->diff ? Diff::made : Diff::none;
     for (const std::string& id : chosen_ids(entries, arguments->executions)) {
-        co_await print_list(arguments, &client, id, arguments->diff);
+        co_await print_list(arguments, &client, id, diff);
     }
 }
 
 // Whether it was undone.
 Task<bool> undo_one(async::Loop* loop, const ChangesArguments* arguments, TerminalClient* client, std::string id) {
     fmt::print("undo of {}:\n", escape_unprintable(id));
-    co_await print_list(arguments, client, id, true);
+    co_await print_list(arguments, client, id, Diff::undone);
     if (!arguments->yes) {
         const bool agreed = co_await user_agrees(loop, "Make these files as they were before? [y/N] ", "undoes it");
         if (!agreed) {
@@ -208,7 +213,7 @@ void add_changes(CLI::App& app, Invocation& invocation) {
     command
         ->add_option("EXECUTION", arguments->executions, "Its id, or how that begins: show the files that it changed")
         ->type_name("");
-    command->add_flag("--diff", arguments->diff, "Also what an undo would do to each file");
+    command->add_flag("--diff", arguments->diff, "Also the lines that changed");
     command->add_flag("--json", arguments->json, "As JSON");
     add_workspace(*command, *arguments);
     command->callback([arguments, &invocation] {

@@ -316,7 +316,7 @@ class CommandLine(CliTest):
         execution = self.change()
         self.assertRegex(self.cli("changes").stdout, rf"^{execution}  \S+Z  1 file\n$")
         self.assertEqual(self.cli("changes", execution).stdout, "M  notes.txt  (9 → 9 bytes)\n")
-        self.assertIn("  -new notes\n  +the notes\n", self.cli("changes", execution, "--diff").stdout)
+        self.assertIn("  -the notes\n  +new notes\n", self.cli("changes", execution, "--diff").stdout)
         listed = json.loads(self.cli("changes", execution, "--json").stdout)
         self.assertEqual(kinds_of(listed), {"notes.txt": "modified"})
         self.assertIn("changed 1 file: notes.txt", self.cli("record", "list", rooted=False).stdout)

@@ -66,7 +66,9 @@ std::string request_parts(const AnyRule& rule) {
 template <class AnyRule>
 std::string what(const AnyRule& rule) {
     std::string text(name_of(rule.effect));
-    if (rule.kind != protocol::ActionKind::request && (rule.server || rule.tool)) {
+    if (rule.kind == protocol::ActionKind::server && rule.server) {
+        text += fmt::format("  start of {}", *rule.server);
+    } else if (rule.kind != protocol::ActionKind::request && (rule.server || rule.tool)) {
         text += fmt::format("  {}/{}", rule.server.value_or("*"), rule.tool.value_or("*"));
     } else {
         text += fmt::format("  {}", rule.kind ? name_of(*rule.kind) : "everything");

@@ -250,12 +250,11 @@ void check_new_rule(const Rule& rule, WallTime now) {
     }
     const bool reads_only = rule.kind == ActionKind::host && !rule.tool; // covers just those tools that read
     if (!reads_only && requires_exact_payload(*rule.kind, rule.tool)) {
-        refuse(
-            fmt::format("expected a rule that binds the exact payload, as {} needs, found a wider one",
-                        rule.tool ? visible_name(*rule.tool) : std::string(name_of(*rule.kind))),
-            rule.kind == ActionKind::network
-                ? "name the host"
-                : "answer its approval with a scope and without a rule, or let \"\" (the whole) equal the arguments");
+        refuse(fmt::format("expected a rule for one exact payload, as {} needs, found a wider one",
+                           rule.tool ? visible_name(*rule.tool) : std::string(name_of(*rule.kind))),
+               rule.kind == ActionKind::network
+                   ? "name the host"
+                   : "allow it where it is asked about, for this workspace or always: that makes the rule");
     }
 }
 

@@ -135,6 +135,11 @@ std::optional<std::string> problem_of_requirement(std::string_view text, bool so
     if (text.starts_with('-')) {
         return "which is an option";
     }
+    if (text.starts_with("https://") || text.starts_with("git+")) {
+        return fmt::format("a URL without a name: write NAME @ {}{}",
+                           text.starts_with("git+") ? "git+https://…" : "https://…",
+                           source_builds ? "" : ", which a user can who allows source builds");
+    }
     Reader reader(text);
     const std::string_view name = reader.name();
     if (name.empty()) {

@@ -291,8 +291,9 @@ struct SandboxmcpSessionTools {
         Json result = {{"domain", asked.domain}, {"approved", !problem}};
         if (problem) {
             result["reason"] = *problem;
-            result["hint"] = fmt::format(
-                "your user decides, in the editor or by: cellgate policy add 'allow network {}:443'", asked.domain);
+            result["hint"] =
+                fmt::format("your user decides, in the editor or by: cellgate policy add 'allow network {}{}'",
+                            asked.domain, asked.domain.find(':') == std::string::npos ? ":443" : "");
         } else {
             result["note"] = "it was reached now; whether it is asked about again is as your user answered";
         }

@@ -60,6 +60,8 @@ class Code(SandboxmcpTest):
         self.assertEqual((failed["status"], failed["exit_code"]), ("error", 1))
         self.assertIn("NameError", failed["error"])
         self.assertIn("NameError", failed["stderr"])
+        for code, status in (("4", 4), ("", 0), ("'a text'", 1)):
+            self.assertEqual(self.run_code(agent, f"import sys\nsys.exit({code})")["exit_code"], status)
         self.assertEqual(editor.request("session/list")["sessions"], [])
 
     def test_shell_has_its_exit_status(self):
@@ -160,6 +162,7 @@ class Sessions(SandboxmcpTest):
         session = self.session(agent)
         self.run_code(agent, "rows = [1, 2]\nsecret = 'word'", session_id=session)
         self.assertEqual(self.run_code(agent, "len(rows)", session_id=session)["stdout"], "2\n")
+        self.assert_failed(agent.call("execute_code", code="1", language="node", session_id=session), "one of python")
         state = self.json_of(agent.call("inspect_state", session_id=session))
         self.assertEqual((state["language"], state["variables"]), ("python", {"rows": "list", "secret": "str"}))
         self.assertEqual(state["environment"]["TOKEN"], "***")
@@ -223,6 +226,14 @@ class Egress(SandboxmcpTest):
         self.assertIn("cellgate policy add", result["hint"])
         rule = editor.request("policy/parse", {"text": result["hint"].split("'")[1]})["rule"]
         self.assertEqual((rule["kind"], rule["host"]), ("network", "example.org:443"))
+
+    def test_a_domain_may_have_a_port(self):
+        agent, editor = self.agent(), self.editor()
+        call = agent.start_call("request_egress", domain="example.org:8443")
+        asked = editor.approval()
+        self.assertEqual((asked["action"]["host"], asked["action"]["port"]), ("example.org", 8443))
+        editor.deny(asked)
+        self.assertIn("'allow network example.org:8443'", self.json_of(agent.answer(call))["hint"])
 
     def test_domains_of_an_execution_are_asked_about_before_it_runs(self):
         agent, editor = self.agent(), self.editor()
@@ -300,11 +311,11 @@ class Settings(SandboxmcpTest):
                                   capture_output=True, stdin=subprocess.DEVNULL,
                                   env=self.workspace.environment(**variables))
         for name, value, told in (("SANDBOXMCP_TIMEOUT", "1m", "number"), ("SANDBOXMCP_NETWORK", "true", "policy add"),
-                                  ("SANDBOXMCP_BACKEND", "docker", "run --image"), ("SANDBOXMCP_VAULT", "env", "secret set"),
+                                  ("SANDBOXMCP_BACKEND", "docker", "run --image"), ("SANDBOXMCP_VAULT", "env", "secret add"),
                                   ("SANDBOXMCP_AUDIT", "memory", "cellgate record"),
                                   ("SANDBOXMCP_SQLITE_PATH", "x.db", "cellgate record"),
                                   ("SANDBOXMCP_IMAGE", "python:3.11", "run --image"),
-                                  ("SANDBOXMCP_SECRET_DEFAULT_KEY", "x", "secret set"),
+                                  ("SANDBOXMCP_SECRET_DEFAULT_KEY", "x", "secret add"),
                                   ("SANDBOXMCP_TIMOUT", "1", "Did you mean SANDBOXMCP_TIMEOUT")):
             with self.subTest(name):
                 ended = start("sandboxmcp", **{name: value})

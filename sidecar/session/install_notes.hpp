@@ -21,7 +21,8 @@ std::optional<protocol::Note> note_of_install(const std::string& code, const std
 protocol::Note note_of_missing(const MissingModule& missing, const std::optional<std::string>& outside,
                                bool in_image = false);
 
-// Whether a file or folder in one of `folders` has the module's name. May block (file system).
+// Whether a file or folder in one of `folders` is the module's; the dots of its name are folders. May block (file
+// system).
 bool is_module_of(const std::vector<std::string>& folders, const std::string& name);
 
 } // namespace cellgate::session

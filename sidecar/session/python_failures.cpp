@@ -89,7 +89,7 @@ constexpr std::array standard_modules = {
 
 std::optional<MissingModule> missing_module(const Failure& failure) {
     static const std::regex no_module(R"(No module named '([A-Za-z][A-Za-z0-9_]{0,99})')");
-    static const std::regex no_wrappers(R"(No module named '(mcptools(?:\.([A-Za-z][A-Za-z0-9_]{0,99}))?)')");
+    static const std::regex no_wrappers(R"(No module named '(mcptools(?:\.[A-Za-z][A-Za-z0-9_]{0,99})?)')");
     std::smatch found;
     if (failure.error.ename != "ModuleNotFoundError" ||
         failure.error.evalue.size() > FailedPathFinder::max_line_bytes) {

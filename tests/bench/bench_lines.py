@@ -102,7 +102,7 @@ LINES = [
     Line("flood", "100 MB flushed, to the last byte", "shipped", "jupyter", 1.0),
     Line("picture", "5 MB PNG, to the last byte", "shipped", "jupyter", 1.0),
     Line("tool", "tool call from a cell", "shipped", "http", 0.25),
-    Line("tool", "tool call from a cell", "shipped", "direct", 2),
+    Line("tool", "tool call from a cell", "shipped", "direct", None),
     Line("http tool", "tool call over HTTP", "shipped", "curl", 1.3),
     Line("remote", "round trip on a Jupyter server", "shipped", "gateway", 0.9),
     Line("remote nodelay", "round trip on one with TCP_NODELAY", "shipped", "gateway", 0.9),

@@ -287,3 +287,55 @@ it("changes: what prevented an undo is in the list, with what was changed since"
   equal(vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(windows[2]), 0, -1, false), { "" })
   type_keys("q")
 end)
+
+-- A file of a folder of its own, in a buffer, that an agent's code is said to have changed.
+local function start_open_file()
+  local fake = start()
+  local root = vim.fn.tempname()
+  vim.fn.mkdir(root)
+  fake.path = root .. "/notes.py"
+  vim.fn.writefile({ "mine" }, fake.path)
+  vim.cmd.edit(fake.path)
+  fake.buffer = vim.api.nvim_get_current_buf()
+  vim.wo.scrolloff = 0
+  fake.connect(root)
+  fake.messages = {}
+  vim.notify = function(words)
+    table.insert(fake.messages, words)
+  end
+  function fake:lines()
+    return vim.api.nvim_buf_get_lines(self.buffer, 0, -1, false)
+  end
+  function fake:edit_as_agent()
+    vim.fn.writefile({ "the agent's", "second" }, self.path)
+    self:changed("run", 1, { agent = "helper" })
+  end
+  return fake
+end
+
+it("changes: a buffer is read again that an agent changed, and a message says so", function()
+  local fake = start_open_file()
+  fake:edit_as_agent()
+  wait(function()
+    return vim.deep_equal(fake:lines(), { "the agent's", "second" })
+  end, "the agent's lines")
+  equal(fake.messages, { "cellgate: helper changed notes.py: :Cellgate! changes" })
+  fake:changed("undo-1", 1, { agent = "helper", undoOf = "run" })
+  fake:changed("mine", 1)
+  wait(function()
+    return #fake:asked("changes/list") == 3
+  end, "three lists")
+  equal(#fake.messages, 1)
+end)
+
+it("changes: a buffer with unsaved changes is left as it is when an agent changes its file", function()
+  local fake = start_open_file()
+  vim.api.nvim_buf_set_lines(fake.buffer, 0, -1, false, { "typed" })
+  fake:edit_as_agent()
+  wait(function()
+    return #fake.messages == 1
+  end, "a message")
+  equal(fake.messages, { "cellgate: helper changed notes.py; unsaved lines stay: :Cellgate! changes" })
+  equal(fake:lines(), { "typed" })
+  vim.bo[fake.buffer].modified = false
+end)

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { setImmediate as turn } from "node:timers/promises";
 import { test } from "node:test";
 import { Changes } from "../src/changes/changes";
-import { changedText, fileText, firstOf, notesOf, undoQuestion } from "../src/changes/labels";
+import { agentEditText, changedText, fileText, firstOf, notesOf, undoQuestion } from "../src/changes/labels";
 import { Undo } from "../src/changes/undo";
 import type { ChangedFile, ChangesListResult, ChangesUndoResult, RecordEntry } from "../src/protocol/messages";
 import { FakeSidecar } from "./fakeSidecar";
@@ -51,6 +51,25 @@ test("what changed before the window was there comes from the record, behind wha
     await turn();
     assert.deepEqual(ids(), ["newer", "new", "undo", "b", "a"]);
     assert.equal(changes.get("new")?.files, 4);
+});
+
+test("listeners hear of each execution that changed files once, and not of those of the record", async () => {
+    const { sidecar, changes, tell } = await place([{ executionId: "old", sessionId: "s", data: { files: 1, complete: true, agent: "helper" } }]);
+    const told: string[] = [];
+    changes.onDidFind(({ executionId }) => told.push(executionId));
+    tell("new", 1);
+    sidecar.connect();
+    await turn();
+    assert.deepEqual(told, ["new"]);
+});
+
+test("an agent's edit names the files that are open, and those with changes that are not saved", () => {
+    assert.equal(agentEditText("helper", [modified], []), "helper changed what is open here: notes.txt.");
+    const many = ["a", "b", "c", "d"].map((path) => ({ ...modified, path }));
+    assert.equal(
+        agentEditText("helper", many, many.slice(0, 1)),
+        "helper changed what is open here: a, b, c, and 1 more. Your unsaved changes are still in the editor: a.",
+    );
 });
 
 test("a file says what it is now, and was before", () => {

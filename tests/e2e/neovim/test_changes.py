@@ -123,6 +123,23 @@ class Changes(NeovimTest):
         neovim.keys("1<CR>")
         self.wait_files(neovim, BEFORE)
 
+    def test_an_agents_edit_of_an_open_file_is_seen_and_kept_or_undone(self):
+        neovim = self.neovim(self.workspace.write("a.py", "# %%\n1\n"))
+        neovim.command("Cellgate attach")
+        agent = McpClient(self.workspace, "helper")
+        self.addCleanup(agent.close)
+        agent.initialize()
+        agent.call("execute", code='open("a.py", "a").write("# %%\\nprint(6 * 7)\\n")\nget_ipython().run_line_magic("run", "a.py")')
+        neovim.wait_screen("print(6 * 7)", "helper changed a.py: :Cellgate! changes")
+        neovim.command("Cellgate! changes")
+        neovim.keys("/helper<CR>")
+        neovim.keys("<CR>")
+        neovim.wait_screen("M a.py")
+        neovim.command_with_menu("call feedkeys('U')", "Undo what changed in a.py: restore it?")
+        neovim.keys("1<CR>")
+        neovim.wait(lambda: self.text_of("a.py") == "# %%\n1\n", lambda: f"the file as it was: {self.text_of('a.py')}")
+        neovim.wait_lua("return #vim.api.nvim_buf_get_lines(vim.fn.bufnr('a.py'), 0, -1, false) == 2", "the buffer as it was")
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -112,3 +112,60 @@ scenario("what an agent's code changed is listed with its name, and nothing wher
     await editor.lens(/\[1\] [\d.]+ m?s/).waitFor();
     assert.equal(await editor.lens("files changed").count(), 0);
 });
+
+const cells = (...sources) => JSON.parse(notebookOf(...sources));
+const edit = `import json
+notebook = json.load(open("plan.ipynb"))
+notebook["cells"][0]["source"] = "x = 41"
+notebook["cells"].append({"cell_type": "code", "id": "c9", "metadata": {}, "source": "print(x + 1)", "execution_count": None, "outputs": []})
+json.dump(notebook, open("plan.ipynb", "w"))
+for cell in notebook["cells"]:
+    exec(cell["source"])`;
+
+scenario("an agent's edit of the notebook that is open is seen there, and is kept or undone", {
+    files: { "plan.ipynb": notebookOf("x = 1", "y = 2") },
+}, async ({ workspace, editor }) => {
+    await editor.openFile("plan.ipynb");
+    const cell = (text) => editor.page.locator(".notebookOverlay .cell-editor-container .view-lines", { hasText: spaced(text) });
+    await cell("x = 1").waitFor();
+    const agent = await Agent.start(workspace, "helper");
+    assert.match(await agent.call("execute", { code: edit }), /42/);
+    await cell("x = 41").waitFor();
+    await cell("print").waitFor();
+    const notice = editor.notification("helper changed what is open here: plan.ipynb.");
+    await editor.screenshot("edited");
+    await notice.locator(".monaco-button", { hasText: "Show Changes" }).click();
+    await editor.page.locator(".tab.active", { hasText: "before ↔ after" }).waitFor();
+    await editor.page.locator(".notebook-text-diff-editor .view-lines", { hasText: spaced("x = 41") }).waitFor();
+    await editor.screenshot("difference");
+    await notice.locator(".monaco-button", { hasText: "Undo…" }).click();
+    await confirm(editor, "restore plan.ipynb");
+    const same = async () => JSON.stringify(JSON.parse(await workspace.read("plan.ipynb"))) === JSON.stringify(cells("x = 1", "y = 2"));
+    await until(same, "the notebook as it was");
+    await editor.openFile("plan.ipynb");
+    await cell("x = 1").waitFor();
+    await cell("print").waitFor({ state: "detached" });
+    await editor.screenshot("undone");
+
+    await agent.call("execute", { code: edit });
+    await notice.locator(".monaco-button", { hasText: "Keep" }).click();
+    await notice.waitFor({ state: "detached" });
+    await cell("print").waitFor();
+    await agent.end();
+});
+
+scenario("an agent's edit of a file with unsaved changes takes none of them, and says so", {
+    files: { "plan.py": "# %%\nfirst\n" },
+    settings: { "files.autoSave": "off" },
+}, async ({ workspace, editor }) => {
+    await editor.openFile("plan.py");
+    await editor.lens("Run Cell").waitFor();
+    await editor.page.locator(".monaco-editor .view-lines", { hasText: "first" }).first().click();
+    await editor.page.keyboard.type("mine ");
+    const agent = await Agent.start(workspace, "helper");
+    await agent.call("execute", { code: 'open("plan.py", "w").write("the agent\'s\\n")' });
+    await editor.notification("Your unsaved changes are still in the editor: plan.py.").waitFor();
+    await editor.screenshot("unsaved");
+    await editor.page.locator(".monaco-editor .view-lines", { hasText: "mine" }).first().waitFor();
+    await agent.end();
+});

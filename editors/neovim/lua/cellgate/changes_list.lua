@@ -46,8 +46,6 @@ local function undo(view, list, file, refresh)
           notify.show("nothing was undone: the list says why", vim.log.levels.WARN)
         else
           notify.show(changes_words.files(#result.restored) .. " as before")
-          -- Buffers of these files are read again.
-          vim.cmd.checktime()
         end
         refresh()
       end)

@@ -14,6 +14,7 @@ function M.start()
   end
   started = true
   require("cellgate.render").setup()
+  require("cellgate.changed_buffers").setup()
   require("cellgate.approval_windows").setup()
   require("cellgate.output_window").setup()
   require("cellgate.check").setup()

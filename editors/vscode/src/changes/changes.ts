@@ -13,11 +13,17 @@ export class Changes implements Disposable {
     private readonly byId = new Map<string, ChangesFoundParams>();
     private readonly changed = new Emitter<void>();
     readonly onDidChange: Event<void> = this.changed.event;
+    private readonly found = new Emitter<ChangesFoundParams>();
+    /** Something has changed files just now. */
+    readonly onDidFind: Event<ChangesFoundParams> = this.found.event;
     private readonly subscriptions: Disposable[];
 
     constructor(private readonly sidecar: Pick<Sidecar, "request" | "onNotification" | "onDidConnect">) {
         this.subscriptions = [
-            sidecar.onNotification("changes/found", (found) => this.add([found])),
+            sidecar.onNotification("changes/found", (found) => {
+                this.add([found]);
+                this.found.fire(found);
+            }),
             sidecar.onDidConnect(() => void this.restore()),
         ];
     }
@@ -25,6 +31,7 @@ export class Changes implements Disposable {
     dispose(): void {
         for (const subscription of this.subscriptions) subscription.dispose();
         this.changed.dispose();
+        this.found.dispose();
     }
 
     /** Newest first. */

@@ -1,5 +1,5 @@
 // `Differences` opens a changed file as a difference: of before and after, or of after and now. What the sidecar keeps is
-// a read-only document; where there was no file, an empty one.
+// a read-only file; where there was none, an empty one.
 
 import * as vscode from "vscode";
 import type { Sidecar } from "../client/sidecar";
@@ -10,21 +10,23 @@ import { fileText } from "./labels";
 
 const scheme = "cellgate-changes";
 
-export class Differences implements vscode.TextDocumentContentProvider, vscode.Disposable {
-    private readonly registration = vscode.workspace.registerTextDocumentContentProvider(scheme, this);
+export class Differences implements vscode.Disposable {
+    private readonly registration: vscode.Disposable;
 
     constructor(
         private readonly sidecar: Pick<Sidecar, "request">,
         private readonly root: vscode.Uri,
-    ) {}
+    ) {
+        const files = new KeptFiles(async ({ query }) => {
+            if (query === "") return new Uint8Array();
+            const { text, base64 } = await sidecar.request("changes/read", JSON.parse(query) as ChangesReadParams);
+            return base64 === undefined ? new TextEncoder().encode(text) : Buffer.from(base64, "base64");
+        });
+        this.registration = vscode.workspace.registerFileSystemProvider(scheme, files, { isReadonly: true });
+    }
 
     dispose(): void {
         this.registration.dispose();
-    }
-
-    async provideTextDocumentContent({ query }: vscode.Uri): Promise<string> {
-        if (query === "") return "";
-        return (await this.sidecar.request("changes/read", JSON.parse(query) as ChangesReadParams)).text ?? "";
     }
 
     /** What the execution changed in it. */
@@ -53,6 +55,28 @@ export class Differences implements vscode.TextDocumentContentProvider, vscode.D
         void inform(`cellgate: ${path} is not text (${fileText(file)}).`);
         return false;
     }
+}
+
+/** Files that can only be read: a notebook's difference is shown by cells only where both sides are files. */
+class KeptFiles implements vscode.FileSystemProvider {
+    readonly onDidChangeFile = new vscode.EventEmitter<vscode.FileChangeEvent[]>().event;
+
+    constructor(readonly readFile: (uri: vscode.Uri) => Promise<Uint8Array>) {}
+
+    async stat(uri: vscode.Uri): Promise<vscode.FileStat> {
+        return { type: vscode.FileType.File, ctime: 0, mtime: 0, size: (await this.readFile(uri)).length };
+    }
+
+    watch = () => new vscode.Disposable(() => undefined);
+    readDirectory = onlyReads;
+    createDirectory = onlyReads;
+    writeFile = onlyReads;
+    delete = onlyReads;
+    rename = onlyReads;
+}
+
+function onlyReads(uri: vscode.Uri): never {
+    throw vscode.FileSystemError.NoPermissions(uri);
 }
 
 /** By its path, the editor knows the file's language. */

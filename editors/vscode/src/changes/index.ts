@@ -7,6 +7,7 @@ import { ask, inform, showError } from "../notices";
 import type { ChangesFoundParams } from "../protocol/messages";
 import { placeOf } from "../sessionViews/cellOf";
 import { label } from "../text";
+import { agentEdits } from "./agentEdits";
 import { Differences } from "./differences";
 import { FileList } from "./fileList";
 import { changedText } from "./labels";
@@ -30,6 +31,7 @@ export function changeViews(cellgate: Cellgate): vscode.Disposable {
     return vscode.Disposable.from(
         differences,
         new NotebookItems(cellgate),
+        agentEdits(cellgate, differences, list, undo),
         ...Object.entries(commands).map(([name, { title, run }]) =>
             vscode.commands.registerCommand(`cellgate.${name}`, async (given?: string) => {
                 try {

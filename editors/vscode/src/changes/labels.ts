@@ -11,6 +11,13 @@ export function changedText(changes: Pick<Changes, "get" | "isUndone">, executio
     return found && `${filesText(found.files)} changed${changes.isUndone(executionId) ? ", undone" : ""}`;
 }
 
+/** That an agent changed files that are open; `unsaved`: those of them of which the user has unsaved changes. */
+export function agentEditText(agent: string, files: readonly ChangedFile[], unsaved: readonly ChangedFile[]): string {
+    const names = firstOf(files.map(({ path }) => path), files.length, 3).join(", ");
+    const yours = unsaved.length === 0 ? "" : ` Your unsaved changes are still in the editor: ${firstOf(unsaved.map(({ path }) => path), unsaved.length, 3).join(", ")}.`;
+    return `${agent.slice(0, 60)} changed what is open here: ${names}.${yours}`;
+}
+
 export const letters = { created: "A", modified: "M", deleted: "D" } as const;
 
 const sizeText = (bytes: number) => (bytes < 1000 ? `${bytes} B` : bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`);

@@ -135,6 +135,7 @@ Task<std::string> session_of(FileRun* run, std::string language, TerminalClient&
         create.profile = run->arguments.profile;
     }
     create.env = kernel_environment(run->arguments.variables);
+    create.work_done_token = RawJson::parse("\"session\""); // progress is shown, such as of an image that is unpacked
     const protocol::SessionInfo session = co_await client.sidecar().call<protocol::SessionCreate>(std::move(create));
     if (run->arguments.sandbox.none) {
         client.printer().note("cellgate: no sandbox: the code can do everything that you can");

@@ -238,7 +238,7 @@ Task<void> read_output(std::shared_ptr<RunningCommand> command) {
         command->result.truncated = command->result.truncated || bytes.size() > room;
     }
     const async::ExitStatus status = co_await command->process->exited();
-    command->result.exit_code = status.code;
+    command->result.exit_code = status.signal == 0 ? status.code : 128 + status.signal; // as a shell has it
     if (status.signal != 0) {
         command->result.signal = status.signal;
     }

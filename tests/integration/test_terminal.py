@@ -214,7 +214,7 @@ class AtATerminal(CliTest):
             "import getpass\ninput('\\n== cellgate asks ==\\n  1  this call\\n  your answer: ')\n"
             "_ = getpass.getpass('[sudo] password for ada: ')\n"))
         shown = terminal.expect("your answer: $")
-        asked = [line for line in shown.splitlines() if line]
+        asked = [line for line in shown.rpartition("\x1b[K")[2].splitlines() if line]  # behind the erased status
         self.assertEqual(len(asked), 4, shown)
         for line in asked:
             self.assertTrue(line.startswith("[the code asks] "), shown)
@@ -255,6 +255,12 @@ class AtATerminal(CliTest):
         self.assertEqual(terminal.wait_end(), 1)
         self.assertIn('it needs the input "key", which "inputs" does not have', terminal.text)
         self.assertNotIn("cellgate asks", terminal.text)
+
+    def test_the_start_of_the_kernel_is_shown_until_it_is_there(self):
+        terminal = self.terminal("run", self.script("print('ran')"))
+        shown = terminal.expect("ran")
+        self.assertRegex(shown, r"Starting the kernel[^\n]*\r[^\n]*ran")
+        self.assert_succeeds(terminal)
 
     def test_input_is_read_at_the_terminal(self):
         terminal = self.terminal("run", self.script("name = input('Name: ')\nprint('hello', name)"))

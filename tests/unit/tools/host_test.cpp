@@ -367,6 +367,7 @@ Task<void> call_commands(Fixture* fixture) {
                                              R"({"argv":["sh","-c","echo begun; sleep 1000"],"timeoutSeconds":0.3})");
     const Json timed_out = slow->result->structured_content->value();
     CHECK(timed_out["timedOut"] == true);
+    CHECK(timed_out["exitCode"] == 128 + SIGKILL);
     CHECK(timed_out["stdout"] == "begun\n");
 }
 

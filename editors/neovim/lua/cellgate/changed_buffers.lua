@@ -40,8 +40,8 @@ end
 function M.setup()
   events.on("CellgateChanges", function(data)
     local root = data.root
-    local here = session.of(root)
-    local found = data.execution and here:changes_of(data.execution)
+    local here = session.all[root] -- of() would connect one that has stopped
+    local found = here and data.execution and here:changes_of(data.execution)
     if not found or not next(open_below(root)) then
       return
     end

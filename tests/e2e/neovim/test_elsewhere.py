@@ -1,20 +1,22 @@
 """Kernels that cellgate does not start in its usual sandbox, in Neovim: on a Jupyter server in a network of its own, in
-gVisor, and one that already runs."""
+gVisor, in a container's image, and one that already runs."""
 
 import importlib.util
+import os
 import shutil
 import tempfile
 import unittest
 from pathlib import Path
 
 from neovim_testing import NeovimTest, tiny_png
-from existing_kernel import ExistingKernel  # of tests/integration
+import image_testing  # of tests/integration, as those below
+from existing_kernel import ExistingKernel
 from remote_testing import TOKEN, JupyterServer, has_namespaces
 
 # The last cell runs until it is interrupted.
 CELLS = f"""# %%
 import os
-print("runs in", os.getcwd(), os.uname().version)
+print("runs in", os.getcwd(), os.uname().version, os.path.exists("/etc/debian_version"))
 # %%
 from mcptools.host import write_file
 _ = write_file.run(path="made.txt", content="from afar")
@@ -98,6 +100,16 @@ class Elsewhere(NeovimTest):
     def test_kernel_in_gvisor(self):
         neovim = self.neovim(self.workspace.write("a.py", CELLS), settings={"sandbox_launcher": "gvisor"})
         self.run_cells(neovim, f"runs in {self.workspace.path} #1 SMP Sun Jan 10 15:06:54 PST 2016")
+
+    @unittest.skipIf(image_testing.WITHOUT, image_testing.TO_HAVE)
+    def test_kernel_in_an_image(self):
+        podman = image_testing.Podman()
+        self.addCleanup(podman.remove)
+        image_testing.make_root(podman.root)
+        podman.import_root("analysis")
+        neovim = self.neovim(self.workspace.write("a.py", CELLS), settings={"sandbox_image": "analysis"},
+                             environment=podman.environment)
+        self.run_cells(neovim, f"runs in {self.workspace.path} {os.uname().version} False")
 
     def test_kernel_that_already_runs(self):
         kernel = ExistingKernel()

@@ -1,9 +1,10 @@
-// These scenarios try kernels that cellgate does not start in its usual sandbox: on a Jupyter server, in gVisor, and one
-// that already runs.
+// These scenarios try kernels that cellgate does not start in its usual sandbox: on a Jupyter server, in gVisor, in a
+// container's image, and one that already runs.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
+import os from "node:os";
 import path from "node:path";
 import { Approvals } from "./driver/approvals.mjs";
 import { sharedJupyterServer } from "./driver/jupyterServer.mjs";
@@ -14,7 +15,7 @@ import { until } from "./driver/wait.mjs";
 // The last cell runs until it is interrupted.
 const cells = `# %%
 import os
-print("runs in", os.getcwd(), os.uname().version)
+print("runs in", os.getcwd(), os.uname().version, os.path.exists("/etc/debian_version"))
 
 # %%
 from mcptools.host import write_file
@@ -144,6 +145,42 @@ scenario("kernel_in_gvisor", {
     await editor.openFile("plan.py");
     await editor.lens("Run Cell").first().waitFor();
     await runCells(workspace, editor, `runs in ${workspace.path} #1 SMP Sun Jan 10 15:06:54 PST 2016`);
+});
+
+// Makes an image of podman, says with which storage, and removes both once its stdin ends.
+const makeImage = `
+import image_testing, sys
+podman = image_testing.Podman()
+try:
+    image_testing.make_root(podman.root)
+    podman.import_root("analysis")
+    print(podman.environment["CONTAINERS_STORAGE_CONF"], flush=True)
+    sys.stdin.read()
+finally:
+    podman.remove()
+`;
+let images, storage;
+
+scenario("kernel_in_an_image", {
+    files: { "plan.py": cells },
+    prepare: async (workspace) => {
+        await generated(workspace);
+        const integration = path.join(import.meta.dirname, "..", "..", "integration");
+        images = spawn("/usr/bin/python3", ["-B", "-c", makeImage], { cwd: integration, stdio: ["pipe", "pipe", "inherit"] });
+        const [line] = await once(images.stdout, "data");
+        storage = line.toString().trim();
+    },
+    settings: { "cellgate.sandboxImage": "analysis" },
+    environment: () => ({ CONTAINERS_STORAGE_CONF: storage }),
+}, async ({ workspace, editor }) => {
+    try {
+        await editor.openFile("plan.py");
+        await editor.lens("Run Cell").first().waitFor();
+        await runCells(workspace, editor, `runs in ${workspace.path} ${os.version()} False`);
+    } finally {
+        images.stdin.end();
+        await once(images, "close");
+    }
 });
 
 scenario("kernel_that_already_runs: its variables are there, its calls are asked about, and it is left running", {

@@ -89,6 +89,9 @@ struct Kernels {
         const std::int64_t level = params.detail_level.value_or(0);
         const std::shared_ptr<session::Session> session = find(params.session_id);
         std::optional<std::string> text = co_await session->inspect(std::move(params.code), cursor, level);
+        if (text) {
+            text = masked_text(sidecar.known_secrets.mask(), std::move(*text));
+        }
         const bool found = text.has_value();
         co_return protocol::KernelInspectResult{found, std::move(text)};
     }
@@ -103,8 +106,9 @@ struct Kernels {
         protocol::KernelVariablesResult result;
         result.truncated = found->truncated;
         for (jupyter::Variable& each : found->all) {
+            std::string value = masked_text(sidecar.known_secrets.mask(), std::move(each.value));
             result.variables.push_back(
-                {std::move(each.name), std::move(each.type), std::move(each.value), std::move(each.size)});
+                {std::move(each.name), std::move(each.type), std::move(value), std::move(each.size)});
         }
         co_return result;
     }

@@ -365,6 +365,16 @@ class Shown(SecretsTest):
         self.assertNotIn(VALUE, entries)
         self.assertIn("raise ValueError('[secret TOKEN]')", entries)
 
+    def test_variables_and_what_is_inspected_have_none(self):
+        for value, seen in ((OTHER, OTHER), (VALUE, "[secret TOKEN]")):
+            self.user.run(f"value = {value!r}")
+            variables = self.user.request("kernel/variables", {})["variables"]
+            self.assertIn(seen, next(each["value"] for each in variables if each["name"] == "value"))
+            inspected = self.user.request("kernel/inspect", {"code": "value", "cursorPos": 5})
+            self.assertIn(seen, inspected["text"])
+            if value == VALUE:
+                self.assertNotIn(VALUE, json.dumps([variables, inspected]))
+
     def test_an_agent_reads_none_of_a_tool_and_a_user_does(self):
         read = text_of(self.call(client=self.agent()).result())
         self.assertNotIn(VALUE, read)

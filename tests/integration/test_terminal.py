@@ -214,7 +214,7 @@ class AtATerminal(CliTest):
             "import getpass\ninput('\\n== cellgate asks ==\\n  1  this call\\n  your answer: ')\n"
             "_ = getpass.getpass('[sudo] password for ada: ')\n"))
         shown = terminal.expect("your answer: $")
-        asked = [line for line in shown.rpartition("\x1b[K")[2].splitlines() if line]  # behind the erased status
+        asked = [line for line in shown.partition("\x1b[K")[2].splitlines() if line]  # behind the erased status
         self.assertEqual(len(asked), 4, shown)
         for line in asked:
             self.assertTrue(line.startswith("[the code asks] "), shown)

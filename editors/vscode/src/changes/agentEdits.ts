@@ -15,9 +15,9 @@ const undoIt = "Undo…";
 const keep = "Keep";
 
 export function agentEdits({ changes, sidecar, root }: Cellgate, differences: Differences, list: FileList, undo: Undo): vscode.Disposable {
-    const tell = async ({ executionId, agent = "", undoOf }: ChangesFoundParams) => {
+    const tell = async ({ executionId, agent, undoOf }: ChangesFoundParams) => {
         const tabs = openTabs();
-        if (agent === "" || undoOf !== undefined || tabs.size === 0) return;
+        if (agent === undefined || undoOf !== undefined || tabs.size === 0) return;
         const tabOf = ({ path }: ChangedFile) => tabs.get(vscode.Uri.joinPath(root, path).toString());
         const files = (await sidecar.request("changes/list", { executionId })).files.filter(tabOf);
         const [first] = files;

@@ -71,39 +71,89 @@ it("permissions: the weaker sandbox reaches no host", function()
   lacks(words, "any other host")
 end)
 
-it("permissions: a key revokes the rule of a line", function()
+-- The list of a session in a window, with one rule. Returns the fake sidecar.
+local function opened()
   local fake = require("with_fake")()
-  local removed
   fake.connect("/tmp")
-  fake.answers["session/list"] = function()
-    return { sessions = { info } }
+  local answers = {
+    ["session/list"] = { sessions = { info } },
+    ["policy/list"] = { rules = { rule({ kind = "network", host = "example.org" }) } },
+    ["toolServers/list"] = { servers = { { name = "notes", state = "stopped" } } },
+    ["secret/list"] = { secrets = {} },
+  }
+  for method, answer in pairs(answers) do
+    fake.answers[method] = function()
+      return answer
+    end
   end
-  fake.answers["policy/list"] = function()
-    return { rules = { rule({ kind = "network", host = "example.org" }) } }
-  end
-  fake.answers["toolServers/list"] = function()
-    return { servers = {} }
-  end
-  fake.answers["secret/list"] = function()
-    return { secrets = {} }
-  end
+  vim.b.cellgate_root = "/tmp"
+  require("cellgate.commands").run({ fargs = { "permissions" }, range = 0 })
+  return fake
+end
+
+-- Presses a key on the line that has these words.
+local function press(key, words)
+  local line
+  wait(function()
+    for i, text in ipairs(vim.api.nvim_buf_get_lines(0, 0, -1, false)) do
+      line = text:find(words, 1, true) and i or line
+    end
+    return line
+  end, words)
+  vim.api.nvim_win_set_cursor(0, { line, 0 })
+  vim.api.nvim_feedkeys(vim.keycode(key), "mx", false)
+end
+
+it("permissions: a key revokes the rule of a line", function()
+  local fake = opened()
+  local removed
   fake.answers["policy/remove"] = function(params)
     removed = params
     return {}
   end
-  vim.b.cellgate_root = "/tmp"
-  require("cellgate.commands").run({ fargs = { "permissions" }, range = 0 })
-  local line
-  wait(function()
-    for i, text in ipairs(vim.api.nvim_buf_get_lines(0, 0, -1, false)) do
-      line = text:find("allow network example.org", 1, true) and i or line
-    end
-    return line
-  end, "the rule")
-  vim.api.nvim_win_set_cursor(0, { line, 0 })
-  vim.api.nvim_feedkeys("X", "mx", false)
+  press("X", "allow network example.org")
   wait(function()
     return removed
   end, "policy/remove")
   equal(removed, { ruleId = "r1" })
+end)
+
+it("permissions: a key begins the command that changes a line", function()
+  opened()
+  local typed = {}
+  local feedkeys = vim.api.nvim_feedkeys
+  for words, command in pairs({
+    ["any other host"] = "rule allow network ",
+    ["any other call"] = "rule allow ",
+    ["any other package"] = "rule deny install",
+    ["notes: stopped"] = "servers",
+    ["none"] = "secrets",
+    ["memory 1 GiB"] = "limits ",
+  }) do
+    press("", words) -- it is there
+    vim.api.nvim_feedkeys = function(keys) ---@diagnostic disable-line: duplicate-set-field
+      typed[#typed + 1] = keys
+    end
+    vim.fn.maparg("<CR>", "n", false, true).callback()
+    vim.api.nvim_feedkeys = feedkeys
+    equal(typed[#typed], ":Cellgate " .. command)
+  end
+end)
+
+it("permissions: a key shows the setting that decides a line for new sessions", function()
+  opened()
+  local shown
+  local help = vim.cmd.help
+  vim.cmd.help = function(tag) ---@diagnostic disable-line: duplicate-set-field
+    shown = tag
+  end
+  for words, setting in pairs({ ["bwrap, seccomp"] = "sandbox_launcher", ["your home: not seen"] = "sandbox_config" }) do
+    press("<CR>", words)
+    equal(shown, "cellgate-config-" .. setting)
+    has(
+      table.concat(vim.fn.readfile(vim.api.nvim_get_runtime_file("doc/cellgate.txt", false)[1]), "\n"),
+      "*" .. shown .. "*"
+    )
+  end
+  vim.cmd.help = help
 end)

@@ -1,5 +1,5 @@
 -- `permissions` is one list of what the code of a session may do now: by its sandbox, the rules that hold for it, the
--- tool servers, the secrets and its limits. A key begins the command that changes a line.
+-- tool servers, the secrets and its limits. A key begins the command that changes a line, or shows the setting that does.
 local at_cursor = require("cellgate.at_cursor")
 local limits = require("cellgate.limits")
 local list_window = require("cellgate.list_window")
@@ -11,6 +11,7 @@ local M = {}
 
 ---@class cellgate.Permission
 ---@field command? string that changes it, as it is typed behind `:Cellgate `
+---@field setting? string that decides it for new sessions
 ---@field rule? Rule that may be revoked
 
 local function heading(words)
@@ -23,17 +24,25 @@ local function row(words, command)
   return { text = "  " .. words, value = command and { command = command } }
 end
 
+---@param words string
+---@param setting string
+local function by_setting(words, setting)
+  return { text = "  " .. words, value = { setting = setting } }
+end
+
 ---@param info SessionInfo
 local function sandbox_rows(info)
   local held = info.sandbox == "none"
       and "none: its code can do all that " .. (info.kernel.server and "the server lets it do" or "you can")
     or ("%s: %s"):format(info.sandbox, table.concat(info.layers, ", "))
-  local rows = { heading("Sandbox"), row(held) }
+  local setting = info.sandbox == "none" and "kernels" or "sandbox_launcher"
+  local rows = { heading("Sandbox"), by_setting(held, setting) }
   if info.image then
-    rows[#rows + 1] = row(("the image %s, in place of this machine's system"):format(info.image.name))
+    rows[#rows + 1] =
+      by_setting(("the image %s, in place of this machine's system"):format(info.image.name), "sandbox_image")
   end
   for _, notice in ipairs(info.sandboxNotices or {}) do
-    rows[#rows + 1] = row(notice)
+    rows[#rows + 1] = by_setting(notice, setting)
   end
   return rows
 end
@@ -43,23 +52,26 @@ end
 local function file_rows(info, root)
   local rows = { heading("Files") }
   if info.sandbox == "none" then
-    rows[2] = row("all that it can reach, without asking you: there is no sandbox")
+    rows[2] = by_setting("all that it can reach, without asking you: there is no sandbox", "kernels")
     return rows
   end
+  local function add(words)
+    rows[#rows + 1] = by_setting(words, "sandbox_config")
+  end
   local more = info.sandboxAdditions or {}
-  rows[2] = row(("%s: read and written, without its protected files and .env"):format(root))
-  rows[3] = row("your home: not seen")
+  add(("%s: read and written, without its protected files and .env"):format(root))
+  add("your home: not seen")
   for _, path in ipairs(more.allowRead or {}) do
-    rows[#rows + 1] = row(path .. ": read")
+    add(path .. ": read")
   end
   for _, path in ipairs(more.allowWrite or {}) do
-    rows[#rows + 1] = row(path .. ": read and written")
+    add(path .. ": read and written")
   end
   if more.gpu then
-    rows[#rows + 1] = row("the graphics cards: used")
+    add("the graphics cards: used")
   end
   if info.sandboxConfig then
-    rows[#rows + 1] = row(info.sandboxConfig .. ": shows more, or hides")
+    add(info.sandboxConfig .. ": shows more, or hides")
   end
   return rows
 end
@@ -111,9 +123,9 @@ function M.rows(info, root, facts)
   end
   add({ heading("Network") })
   if info.sandbox == "none" then
-    add({ row("any host, without asking you: there is no sandbox") })
+    add({ by_setting("any host, without asking you: there is no sandbox", "kernels") })
   elseif info.sandbox == "landlock" then
-    add({ row("no host: this sandbox has no network") })
+    add({ by_setting("no host: this sandbox has no network", "sandbox_launcher") })
   else
     add(rule_rows(facts.rules, id, { "network", "request" }))
     add({ row("any other host: you are asked", "rule allow network ") })
@@ -152,7 +164,9 @@ local function open()
       ["<CR>"] = {
         does = "change it",
         act = function(permission)
-          if permission.command then
+          if permission.setting then
+            vim.cmd.help("cellgate-config-" .. permission.setting)
+          elseif permission.command then
             vim.api.nvim_feedkeys(":Cellgate " .. permission.command, "n", false)
           end
         end,
@@ -172,7 +186,7 @@ end
 ---@type cellgate.Command
 M.command = {
   does = "Lists what the code of the kernel may do now: its sandbox, files, hosts, tools, secrets and limits. <CR> begins the"
-    .. " command that changes a line, X revokes a rule.",
+    .. " command that changes a line, or shows the setting that does for new sessions. X revokes a rule.",
   act = open,
 }
 

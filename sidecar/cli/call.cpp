@@ -1,6 +1,7 @@
 // `cellgate call SERVER TOOL JSON`: one tool call through the gate, its result as JSON.
 
 #include "commands.hpp"
+#include "json_output.hpp"
 #include "sidecar_arguments.hpp"
 #include "terminal_client.hpp"
 
@@ -12,6 +13,7 @@ struct CallArguments {
     SidecarArguments sidecar;
     std::string tool;
     std::string arguments = "{}";
+    bool json = true; // always
     int exit_code = 0;
 };
 
@@ -37,6 +39,7 @@ void add_call(CLI::App& app, Invocation& invocation) {
     command->add_option("JSON", arguments->arguments, "The arguments, as a JSON object; default: {}")->type_name("");
     show_forms(*command, "What starts SERVER, for this call");
     arguments->sidecar.add_to(*command);
+    add_json(*command, arguments->json);
     command->callback([arguments, &invocation] {
         arguments->sidecar.take_server_command(invocation);
         invocation.run = [arguments] {

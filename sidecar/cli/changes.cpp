@@ -4,9 +4,11 @@
 #include "base/json_codec.hpp"
 #include "change_text.hpp"
 #include "commands.hpp"
+#include "json_output.hpp"
 #include "protocol/messages/record.hpp"
 #include "terminal_client.hpp"
 #include "user_agrees.hpp"
+#include "workspace_option.hpp"
 
 #include <fmt/format.h>
 
@@ -159,8 +161,10 @@ Task<void> show_changes(ChangesArguments* arguments, TerminalClient& client) {
 
 // Whether it was undone.
 Task<bool> undo_one(async::Loop* loop, const ChangesArguments* arguments, TerminalClient* client, std::string id) {
-    fmt::print("undo of {}:\n", escape_unprintable(id));
-    co_await print_list(arguments, client, id, Diff::undone);
+    if (!arguments->json) {
+        fmt::print("undo of {}:\n", escape_unprintable(id));
+        co_await print_list(arguments, client, id, Diff::undone);
+    }
     if (!arguments->yes) {
         const bool agreed = co_await user_agrees(loop, "Make these files as they were before? [y/N] ", "undoes it");
         if (!agreed) {
@@ -175,6 +179,10 @@ Task<bool> undo_one(async::Loop* loop, const ChangesArguments* arguments, Termin
     }
     const protocol::ChangesUndoResult result =
         co_await client->sidecar().call<protocol::ChangesUndo>(std::move(params));
+    if (arguments->json) {
+        fmt::print("{}\n", to_json(result));
+        co_return result.refused.empty();
+    }
     for (const protocol::PathProblem& refused : result.refused) {
         client->printer().note(fmt::format("cellgate: {}: {}", refused.path, refused.why));
     }
@@ -198,12 +206,6 @@ Task<void> undo(async::Loop* loop, ChangesArguments* arguments, TerminalClient& 
     }
 }
 
-void add_workspace(CLI::App& command, ChangesArguments& arguments) {
-    command.add_option("--root", arguments.workspace, "The workspace; default: the current directory")
-        ->check(CLI::ExistingDirectory.description({}))
-        ->type_name("DIR");
-}
-
 } // namespace
 
 void add_changes(CLI::App& app, Invocation& invocation) {
@@ -214,8 +216,8 @@ void add_changes(CLI::App& app, Invocation& invocation) {
         ->add_option("EXECUTION", arguments->executions, "Its id, or how that begins: show the files that it changed")
         ->type_name("");
     command->add_flag("--diff", arguments->diff, "Also the lines that changed");
-    command->add_flag("--json", arguments->json, "As JSON");
-    add_workspace(*command, *arguments);
+    add_json(*command, arguments->json);
+    add_root(*command, arguments->workspace);
     command->callback([arguments, &invocation] {
         invocation.run = [arguments] {
             async::Loop loop;
@@ -240,8 +242,9 @@ void add_undo(CLI::App& app, Invocation& invocation) {
         ->required();
     command->add_option("--path", arguments->paths, "Only this file of the workspace; may be given more than once")
         ->type_name("PATH");
-    command->add_flag("--yes", arguments->yes, "Do not ask");
-    add_workspace(*command, *arguments);
+    CLI::Option* yes = command->add_flag("--yes", arguments->yes, "Do not ask");
+    add_json(*command, arguments->json)->needs(yes);
+    add_root(*command, arguments->workspace);
     command->callback([arguments, &invocation] {
         invocation.run = [arguments] {
             async::Loop loop;

@@ -4,8 +4,10 @@
 #include "base/files.hpp"
 #include "checked_source.hpp"
 #include "commands.hpp"
+#include "json_output.hpp"
 #include "protocol/messages/kernels.hpp"
 #include "terminal_client.hpp"
+#include "workspace_option.hpp"
 
 #include <fmt/format.h>
 
@@ -111,9 +113,7 @@ void add_check(CLI::App& app, Invocation& invocation) {
         ->required()
         ->check(CLI::ExistingFile.description({}))
         ->type_name("");
-    command->add_option("--root", arguments->workspace, "The workspace; default: the current directory")
-        ->check(CLI::ExistingDirectory.description({}))
-        ->type_name("DIR");
+    add_root(*command, arguments->workspace);
     command->add_option("--language", arguments->language, "Of the file, if its ending does not say")
         ->type_name("NAME");
     command
@@ -121,7 +121,7 @@ void add_check(CLI::App& app, Invocation& invocation) {
                      "What it does not offer, and what is dangerous, are errors: see `cellgate runtimes`")
         ->type_name("NAME");
     CLI::Option* fix = command->add_flag("--fix", arguments->fix, "Write what mends the findings into the file");
-    command->add_flag("--json", arguments->json, "Print each finding as a line of JSON")->excludes(fix);
+    add_json(*command, arguments->json)->excludes(fix);
     command->callback([arguments, &invocation] {
         invocation.run = [arguments] {
             async::Loop loop;

@@ -6,6 +6,7 @@
 #include "command_tree.hpp"
 #include "commands.hpp"
 #include "config_file.hpp"
+#include "json_output.hpp"
 #include "store/directories.hpp"
 #include "text_table.hpp"
 
@@ -62,7 +63,7 @@ bool exists(const ConfigFile& file) {
     return std::filesystem::exists(file.path, error);
 }
 
-void print_json(const CLI::App& app) {
+void print_values(const CLI::App& app) {
     Json answer{{"values", Json::array()}, {"files", Json::array()}};
     for (const ConfiguredOption& each : values_in_force(app)) {
         answer["values"].push_back({{"name", each.name}, {"values", each.values}, {"from", each.from}});
@@ -138,13 +139,14 @@ void add_config(CLI::App& app, Invocation& invocation) {
     CLI::App* command = app.add_subcommand("config", "Show what is set by files and variables, and where");
     const auto run = [&app, json, &invocation] {
         invocation.run = [&app, json] {
-            *json ? print_json(app) : print_tables(app);
+            *json ? print_values(app) : print_tables(app);
             return 0;
         };
     };
     CLI::App* show = command->add_subcommand("show", "The same");
-    for (CLI::App* each : {command, show}) {
-        each->add_flag("--json", *json, "As JSON");
+    CLI::App* schema = command->add_subcommand("schema", "A JSON Schema of the configuration file, for your editor");
+    for (CLI::App* each : {command, show, schema}) { // the schema is JSON in any case
+        add_json(*each, *json);
     }
     show->callback(run);
     command->callback([command, run] { // comes behind those of its subcommands
@@ -152,13 +154,12 @@ void add_config(CLI::App& app, Invocation& invocation) {
             run();
         }
     });
-    command->add_subcommand("schema", "A JSON Schema of the configuration file, for your editor")
-        ->callback([&app, &invocation] {
-            invocation.run = [&app] {
-                print_schema(app);
-                return 0;
-            };
-        });
+    schema->callback([&app, &invocation] {
+        invocation.run = [&app] {
+            print_schema(app);
+            return 0;
+        };
+    });
 }
 
 } // namespace cellgate::cli

@@ -3,6 +3,7 @@
 #include "commands.hpp"
 #include "daemon/relay.hpp"
 #include "log_level_option.hpp"
+#include "workspace_option.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -15,9 +16,7 @@ void add_connect(CLI::App& app, Invocation& invocation) {
     options->role = protocol::Role::user;
     CLI::App* command = app.add_subcommand(
         "connect", "Connect an editor, over stdin and stdout, to the workspace's sidecar, which outlives it");
-    command->add_option("--root", options->workspace, "The workspace; default: the current directory")
-        ->check(CLI::ExistingDirectory.description({}))
-        ->type_name("DIR");
+    add_root(*command, options->workspace);
     command
         ->add_option("--trace", options->trace_file,
                      "If this starts the sidecar: it appends every message of every client to FILE, as JSON lines")

@@ -11,6 +11,7 @@
 #include "daemon/stdio.hpp"
 #include "decider_wire.hpp"
 #include "workspace_client.hpp"
+#include "workspace_option.hpp"
 
 #include <fmt/format.h>
 
@@ -199,9 +200,7 @@ void add_decider(CLI::App& app, Invocation& invocation) {
     auto arguments = std::make_shared<DeciderArguments>();
     CLI::App* command =
         app.add_subcommand("decider", "Decide about the requests of srt's proxy, as its decider on stdin and stdout");
-    command->add_option("--root", arguments->workspace, "The workspace; default: the current directory")
-        ->check(CLI::ExistingDirectory.description({}))
-        ->type_name("DIR");
+    add_root(*command, arguments->workspace);
     command
         ->add_option("--host", arguments->hosts,
                      "A host that may be asked about: example.org, *.example.org, example.org:443. The proxy refuses "

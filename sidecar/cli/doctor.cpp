@@ -4,10 +4,12 @@
 
 #include "base/escape_unprintable.hpp"
 #include "commands.hpp"
+#include "json_output.hpp"
 #include "jupyter/kernel_choice.hpp"
 #include "sandbox/launcher.hpp"
 #include "store/directories.hpp"
 #include "store/locked_temp_dir.hpp"
+#include "workspace_option.hpp"
 
 #include <fmt/format.h>
 
@@ -71,38 +73,53 @@ sandbox::Finding examine_workspace(const Environment& environment, const std::st
     return finding;
 }
 
+std::vector<sandbox::Finding> examine_all(const std::string& folder) {
+    const Environment environment = process_environment();
+    std::vector<sandbox::Finding> findings = sandbox::examine(environment);
+    sandbox::Finding kernel{"kernel", false, {}, {}};
+    std::vector<std::string> folders;
+    jupyter::KernelRequest request;
+    request.workspace = std::filesystem::canonical(folder);
+    request.environment = environment;
+    async::Loop loop;
+    const bool sandbox_is_there =
+        std::all_of(findings.begin(), findings.end(), [](const sandbox::Finding& finding) { return finding.good; });
+    loop.run(examine_kernel(&loop, request, &kernel, &folders));
+    findings.push_back(std::move(kernel));
+    findings.push_back(examine_directories(environment));
+    if (sandbox_is_there && findings.back().good) {
+        findings.push_back(examine_workspace(environment, request.workspace, folders));
+    }
+    return findings;
+}
+
+void print_finding(const sandbox::Finding& finding) {
+    fmt::print("{} {}: {}\n", finding.good ? "ok     " : "PROBLEM", finding.subject,
+               escape_unprintable(finding.detail));
+    if (!finding.hint.empty()) {
+        fmt::print("        {}\n", escape_unprintable(finding.hint, true));
+    }
+}
+
 } // namespace
 
 void add_doctor(CLI::App& app, Invocation& invocation) {
     auto workspace = std::make_shared<std::string>(".");
     CLI::App* command = app.add_subcommand("doctor", "Examine this machine: the sandbox, the kernel, the directories");
-    command->add_option("--root", *workspace, "The workspace; default: the current directory")
-        ->check(CLI::ExistingDirectory.description({}))
-        ->type_name("DIR");
-    command->callback([workspace, &invocation] {
-        invocation.run = [workspace] {
-            const Environment environment = process_environment();
-            std::vector<sandbox::Finding> findings = sandbox::examine(environment);
-            sandbox::Finding kernel{"kernel", false, {}, {}};
-            std::vector<std::string> folders;
-            jupyter::KernelRequest request;
-            request.workspace = std::filesystem::canonical(*workspace);
-            request.environment = environment;
-            async::Loop loop;
-            const bool sandbox_is_there = std::all_of(findings.begin(), findings.end(),
-                                                      [](const sandbox::Finding& finding) { return finding.good; });
-            loop.run(examine_kernel(&loop, request, &kernel, &folders));
-            findings.push_back(std::move(kernel));
-            findings.push_back(examine_directories(environment));
-            if (sandbox_is_there && findings.back().good) {
-                findings.push_back(examine_workspace(environment, request.workspace, folders));
-            }
+    add_root(*command, *workspace);
+    auto json = std::make_shared<bool>(false);
+    add_json(*command, *json);
+    command->callback([workspace, json, &invocation] {
+        invocation.run = [workspace, json] {
             bool good = true;
-            for (const sandbox::Finding& finding : findings) {
-                fmt::print("{} {}: {}\n", finding.good ? "ok     " : "PROBLEM", finding.subject,
-                           escape_unprintable(finding.detail));
-                if (!finding.hint.empty()) {
-                    fmt::print("        {}\n", escape_unprintable(finding.hint, true));
+            for (const sandbox::Finding& finding : examine_all(*workspace)) {
+                if (*json) {
+                    print_json({{"subject", finding.subject},
+                                {"good", finding.good},
+                                {"detail", finding.detail},
+                                {"hint", finding.hint}});
+                } else {
+                    print_finding(finding);
                 }
                 good = good && finding.good;
             }

@@ -6,9 +6,11 @@
 #include "base/json_scan.hpp"
 #include "base/sync.hpp"
 #include "commands.hpp"
+#include "json_output.hpp"
 #include "record/record_reader.hpp"
 #include "record_text.hpp"
 #include "until_interrupted.hpp"
+#include "workspace_option.hpp"
 #include "workspace_record.hpp"
 
 #include <fmt/format.h>
@@ -109,9 +111,7 @@ Task<void> follow(async::Loop* loop, const EventsArguments* arguments, std::stri
 void add_events(CLI::App& app, Invocation& invocation) {
     auto arguments = std::make_shared<EventsArguments>();
     CLI::App* command = app.add_subcommand("events", "Show what happens in the workspace, until Ctrl-C");
-    command->add_option("--root", arguments->workspace, "The workspace; default: the current directory")
-        ->check(CLI::ExistingDirectory.description({}))
-        ->type_name("DIR");
+    add_root(*command, arguments->workspace);
     command->add_option("--type", arguments->types, "Only entries of this type, such as action.decided; repeatable")
         ->type_name("TYPE");
     command->add_option("--session", arguments->session_id, "Only of this session")->type_name("ID");
@@ -120,7 +120,7 @@ void add_events(CLI::App& app, Invocation& invocation) {
                      fmt::format("Begin with this entry; default: with the newest {}", shown_first))
         ->check(CLI::NonNegativeNumber.description({}))
         ->type_name("NUMBER");
-    command->add_flag("--json", arguments->json, "As JSON lines");
+    add_json(*command, arguments->json);
     command->callback([arguments, &invocation] {
         invocation.run = [arguments] {
             async::Loop loop;

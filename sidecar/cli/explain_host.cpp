@@ -2,10 +2,13 @@
 
 #include "async/loop.hpp"
 #include "base/escape_unprintable.hpp"
+#include "base/json_codec.hpp"
+#include "base/json_scan.hpp"
 #include "base/sync.hpp"
 #include "egress/public_address_policy.hpp"
 #include "egress/settings_rules.hpp"
 #include "gate/gate.hpp"
+#include "json_output.hpp"
 #include "sandbox/explain.hpp"
 #include "sandbox/home.hpp"
 #include "sandbox/launcher.hpp"
@@ -64,7 +67,19 @@ bool is_ambiguous_address(const std::string& subject) {
            !sandbox::parse_host_query(subject);
 }
 
-int explain_host(const std::string& workspace, const sandbox::HostQuery& host, const sandbox::Settings* settings) {
+void print_host(const std::string& host, protocol::Effect effect, const std::string& reason, bool as_json) {
+    if (as_json) {
+        print_json({{"host", host}, {"effect", decode_json_string(to_json(effect))}, {"reason", reason}});
+        return;
+    }
+    const char* word = effect == protocol::Effect::allow  ? "allowed"
+                       : effect == protocol::Effect::deny ? "denied"
+                                                          : "asked about";
+    fmt::print("{}: {}\n  by: {}\n", escape_unprintable(host), word, escape_unprintable(reason));
+}
+
+int explain_host(const std::string& workspace, const sandbox::HostQuery& host, const sandbox::Settings* settings,
+                 bool as_json) {
     protocol::PolicyExplainResult result;
     async::Loop loop;
     loop.run(ask_rules(&loop, &workspace, &host, settings, &result));
@@ -75,11 +90,8 @@ int explain_host(const std::string& workspace, const sandbox::HostQuery& host, c
     } else if (result.effect == protocol::Effect::ask && !result.rule) {
         reason = sandbox::explain_host(settings, host).reason + ", and no stored rule covers it";
     }
-    const char* word = result.effect == protocol::Effect::allow  ? "allowed"
-                       : result.effect == protocol::Effect::deny ? "denied"
-                                                                 : "asked about";
-    fmt::print("{}: {}\n  by: {}\n", escape_unprintable(shown), word, escape_unprintable(reason));
-    if (result.effect != protocol::Effect::deny && !host.host.is_address &&
+    print_host(shown, result.effect, reason, as_json);
+    if (!as_json && result.effect != protocol::Effect::deny && !host.host.is_address &&
         !egress::needs_explicit_host_rule(host.host, "")) {
         fmt::print("  where it leads is judged when it is looked up, after the yes\n");
     }

@@ -2,6 +2,7 @@
 
 #include "base/shell_words.hpp"
 #include "commands.hpp"
+#include "json_output.hpp"
 #include "sidecar_arguments.hpp"
 #include "terminal_client.hpp"
 
@@ -19,6 +20,7 @@ struct GenerateArguments {
     std::string out_dir;
     protocol::WrapperLanguage language = protocol::WrapperLanguage::python;
     std::string program;
+    bool json = false;
 };
 
 // Of one that runs in the sandbox.
@@ -47,6 +49,10 @@ Task<void> generate(GenerateArguments arguments, TerminalClient& client) {
     const protocol::WrappersGenerateResult result =
         co_await client.sidecar().call<protocol::WrappersGenerate>(std::move(params));
     const bool typescript = arguments.language == protocol::WrapperLanguage::typescript;
+    if (arguments.json) {
+        fmt::print("{}\n", to_json(result));
+        co_return;
+    }
     for (const protocol::WrapperModule& module : result.modules) {
         fmt::print("{}\n", typescript ? module.path : module.module);
     }
@@ -89,6 +95,7 @@ void add_generate(CLI::App& app, Invocation& invocation) {
     command->add_option("--out", arguments->out_dir, "The folder for mcptools/; default: the workspace")
         ->type_name("DIR");
     arguments->sidecar.add_to(*command);
+    add_json(*command, arguments->json);
     command->callback([arguments, &invocation] {
         arguments->sidecar.take_server_command(invocation);
         arguments->program = invocation.program;

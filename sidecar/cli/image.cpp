@@ -4,6 +4,7 @@
 #include "base/names.hpp"
 #include "commands.hpp"
 #include "images/images.hpp"
+#include "json_output.hpp"
 #include "store/directories.hpp"
 #include "until_interrupted.hpp"
 
@@ -30,6 +31,7 @@ struct ImageArguments {
     std::string name; // of an image, or the path that is built
     std::string tag;
     bool network = false;
+    bool json = false;
     int exit_code = 0;
 };
 
@@ -66,13 +68,17 @@ images::BuildOptions build_options(const ImageArguments& arguments) {
 }
 
 Task<void> build(Context* context, ImageArguments* arguments) {
-    std::function<void(const std::string&)> print = [](const std::string& bytes) {
-        fmt::print("{}", escape_unprintable(bytes, true));
-        std::fflush(stdout);
+    std::FILE* stream = arguments->json ? stderr : stdout;
+    std::function<void(const std::string&)> print = [stream](const std::string& bytes) {
+        fmt::print(stream, "{}", escape_unprintable(bytes, true));
+        std::fflush(stream);
     };
     images::BuildOptions options = build_options(*arguments);
     arguments->exit_code = 130; // of what was interrupted
     arguments->exit_code = co_await context->images.build(std::move(options), std::move(print));
+    if (arguments->json) {
+        print_json({{"name", arguments->tag}, {"exitCode", arguments->exit_code}});
+    }
 }
 
 std::string size_text(std::uint64_t bytes) {
@@ -80,15 +86,23 @@ std::string size_text(std::uint64_t bytes) {
     return bytes == 0 ? std::string() : fmt::format("{:.0f} MiB", static_cast<double>(bytes) / mebibyte);
 }
 
-Task<void> list(Context* context, ImageArguments* /*arguments*/) {
+Task<void> list(Context* context, ImageArguments* arguments) {
     const std::vector<images::ListedImage> images = co_await context->images.list();
     constexpr std::size_t short_id = 12;
     for (const images::ListedImage& image : images) {
+        if (arguments->json) {
+            print_json({{"name", image.name},
+                        {"id", image.id},
+                        {"bytes", image.bytes},
+                        {"unpacked", image.unpacked},
+                        {"inPodman", image.in_podman}});
+            continue;
+        }
         fmt::print("{}  {}  {}{}{}\n", escape_unprintable(image.name), escape_unprintable(image.id.substr(0, short_id)),
                    size_text(image.bytes), image.unpacked ? "  unpacked" : "",
                    image.in_podman ? "" : ", and podman has it no longer: cellgate image remove");
     }
-    if (images.empty()) {
+    if (images.empty() && !arguments->json) {
         fmt::print("podman has no image here. `cellgate image build DIR --tag NAME` makes one, `podman pull NAME` "
                    "fetches one.\n");
     }
@@ -96,11 +110,15 @@ Task<void> list(Context* context, ImageArguments* /*arguments*/) {
 
 Task<void> remove(Context* context, ImageArguments* arguments) {
     co_await context->images.remove(arguments->name);
+    if (arguments->json) {
+        print_json(Json::object());
+    }
 }
 
 using Action = Task<void> (*)(Context* context, ImageArguments* arguments);
 
 void run_by(CLI::App* command, std::shared_ptr<ImageArguments> arguments, Action action, Invocation& invocation) {
+    add_json(*command, arguments->json);
     command->callback([arguments, action, &invocation] {
         invocation.run = [arguments, action] {
             Context context;

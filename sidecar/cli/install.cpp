@@ -1,8 +1,10 @@
 // `cellgate install PACKAGE…`: packages for the workspace's kernels, after approval by the user at the terminal.
 
 #include "commands.hpp"
+#include "json_output.hpp"
 #include "protocol/messages/packages.hpp"
 #include "terminal_client.hpp"
+#include "workspace_option.hpp"
 
 namespace cellgate::cli {
 
@@ -13,6 +15,7 @@ struct InstallArguments {
     std::string trace;
     std::vector<std::string> packages;
     bool source_builds = false;
+    bool json = false;
     int exit_code = 0;
 
     service::SidecarOptions options() const {
@@ -30,11 +33,15 @@ Task<void> install(InstallArguments* arguments, TerminalClient& client) {
     params.allow_source_builds = arguments->source_builds;
     const protocol::PackagesInstallResult result =
         co_await client.sidecar().call<protocol::PackagesInstall>(std::move(params));
+    arguments->exit_code = result.status == protocol::InstallStatus::failed ? 1 : 0;
+    if (arguments->json) {
+        fmt::print("{}\n", to_json(result));
+        co_return;
+    }
     if (result.status == protocol::InstallStatus::failed) {
         client.printer().note(result.output);
         client.printer().note("cellgate: nothing was installed: " +
                               result.reason.value_or("the package manager failed"));
-        arguments->exit_code = 1;
         co_return;
     }
     for (const protocol::InstalledPackage& package : result.installed) {
@@ -54,9 +61,8 @@ void add_install(CLI::App& app, Invocation& invocation) {
                      "npm:lodash, npm:lodash@^4. All of one kind")
         ->type_name("")
         ->required();
-    command->add_option("--root", arguments->workspace, "The workspace; default: the current directory")
-        ->check(CLI::ExistingDirectory.description({}))
-        ->type_name("DIR");
+    add_root(*command, arguments->workspace);
+    add_json(*command, arguments->json);
     command->add_flag(
         "--allow-source-builds", arguments->source_builds,
         "Also build what has no wheel, and run the install scripts of npm's packages: the packages' own code "

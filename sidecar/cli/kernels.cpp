@@ -4,9 +4,11 @@
 
 #include "base/escape_unprintable.hpp"
 #include "commands.hpp"
+#include "json_output.hpp"
 #include "kernel_listing.hpp"
 #include "server_options.hpp"
 #include "terminal_client.hpp"
+#include "workspace_option.hpp"
 
 #include <fmt/format.h>
 
@@ -27,20 +29,25 @@ int print_kernels(const std::string& workspace) {
     return 0;
 }
 
-Task<void> print_kernels_of_server(protocol::KernelServer server, TerminalClient& client) {
+// Of this machine if there is no server.
+Task<void> ask_for_kernels(std::optional<protocol::KernelServer> server, bool json, TerminalClient& client) {
     protocol::KernelListParams params;
     params.server = std::move(server);
     const protocol::KernelListResult list = co_await client.sidecar().call<protocol::KernelList>(std::move(params));
+    if (json) {
+        fmt::print("{}\n", to_json(list));
+        co_return;
+    }
     for (const protocol::KernelListEntry& kernel : list.kernels) {
         fmt::print("{}\n    {} ({})\n", escape_unprintable(kernel.name), escape_unprintable(kernel.display_name),
                    escape_unprintable(kernel.language));
     }
 }
 
-int ask_server(const std::string& workspace, const ServerOptions& options) {
+int ask_sidecar(const std::string& workspace, const ServerOptions& options, bool json) {
     async::Loop loop;
     loop.run(with_terminal_client(&loop, options_of(workspace), [&](TerminalClient& client) {
-        return print_kernels_of_server(*options.server({}), client);
+        return ask_for_kernels(options.server({}), json, client);
     }));
     return 0;
 }
@@ -50,14 +57,14 @@ int ask_server(const std::string& workspace, const ServerOptions& options) {
 void add_kernels(CLI::App& app, Invocation& invocation) {
     auto workspace = std::make_shared<std::string>(".");
     CLI::App* command = app.add_subcommand("kernels", "List the kernels that a session can run");
-    command->add_option("--root", *workspace, "The workspace; default: the current directory")
-        ->check(CLI::ExistingDirectory.description({}))
-        ->type_name("DIR");
+    add_root(*command, *workspace);
+    auto json = std::make_shared<bool>(false);
+    add_json(*command, *json);
     auto server = std::make_shared<ServerOptions>();
     server->add_to(*command, "List those of this Jupyter server");
-    command->callback([workspace, server, &invocation] {
-        invocation.run = [workspace, server] {
-            return server->url.empty() ? print_kernels(*workspace) : ask_server(*workspace, *server);
+    command->callback([workspace, server, json, &invocation] {
+        invocation.run = [workspace, server, json] {
+            return server->url.empty() && !*json ? print_kernels(*workspace) : ask_sidecar(*workspace, *server, *json);
         };
     });
 }

@@ -4,6 +4,7 @@
 #include "base/escape_unprintable.hpp"
 #include "base/sync.hpp"
 #include "commands.hpp"
+#include "json_output.hpp"
 #include "sidecar_arguments.hpp"
 #include "terminal_client.hpp"
 
@@ -18,6 +19,7 @@ namespace {
 
 struct LoginArguments {
     SidecarArguments sidecar;
+    bool json = false;
     int exit_code = 0;
 };
 
@@ -33,6 +35,11 @@ Task<void> cancel_on_interrupt(async::Loop* loop, std::string server, TerminalCl
 
 Task<void> wait_for_end(LoginArguments* arguments, TerminalClient* client) {
     const protocol::ToolServersLoginEndedParams ended = co_await client->login_end();
+    if (arguments->json) {
+        fmt::print("{}\n", to_json(ended));
+        arguments->exit_code = ended.status == protocol::LoginStatus::granted ? 0 : 1;
+        co_return;
+    }
     const std::string name = escape_unprintable(arguments->sidecar.server);
     switch (ended.status) {
     case protocol::LoginStatus::granted:
@@ -53,8 +60,12 @@ Task<void> begin_and_wait(LoginArguments* arguments, TerminalClient* client) {
     protocol::ToolServerParams params{arguments->sidecar.server};
     const protocol::ToolServersLoginResult begun =
         co_await client->sidecar().call<protocol::ToolServersLogin>(std::move(params));
-    fmt::print("Open this page at {} in a browser, and log in there:\n{}\n", escape_unprintable(begun.host),
-               escape_unprintable(begun.authorization_url));
+    if (arguments->json) {
+        fmt::print("{}\n", to_json(begun));
+    } else {
+        fmt::print("Open this page at {} in a browser, and log in there:\n{}\n", escape_unprintable(begun.host),
+                   escape_unprintable(begun.authorization_url));
+    }
     std::fflush(stdout);
     client->printer().note("cellgate waits for ten minutes; Ctrl-C gives up");
     co_await wait_for_end(arguments, client);
@@ -68,8 +79,12 @@ Task<void> log_in(async::Loop* loop, LoginArguments* arguments, TerminalClient& 
 
 Task<void> log_out(async::Loop* /*loop*/, LoginArguments* arguments, TerminalClient& client) {
     protocol::ToolServerParams params{arguments->sidecar.server};
-    co_await client.sidecar().call<protocol::ToolServersLogout>(std::move(params));
-    fmt::print("logged out of {}\n", escape_unprintable(arguments->sidecar.server));
+    const Empty result = co_await client.sidecar().call<protocol::ToolServersLogout>(std::move(params));
+    if (arguments->json) {
+        fmt::print("{}\n", to_json(result));
+    } else {
+        fmt::print("logged out of {}\n", escape_unprintable(arguments->sidecar.server));
+    }
 }
 
 void add_login_command(CLI::App& app, Invocation& invocation, const char* name, const char* meaning,
@@ -82,6 +97,7 @@ void add_login_command(CLI::App& app, Invocation& invocation, const char* name, 
         ->type_name("")
         ->required();
     arguments->sidecar.add_to(*command);
+    add_json(*command, arguments->json);
     command->callback([arguments, action, &invocation] {
         arguments->sidecar.check();
         invocation.run = [arguments, action] {

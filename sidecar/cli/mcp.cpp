@@ -12,6 +12,7 @@
 #include "log_level_option.hpp"
 #include "program_to_call.hpp"
 #include "service/sidecar.hpp"
+#include "workspace_option.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -81,9 +82,7 @@ void add_mcp(CLI::App& app, Invocation& invocation) {
     options->sidecar.workspace = ".";
     CLI::App* command = app.add_subcommand(
         "mcp", "Serve an agent over MCP, on stdin and stdout, or agents over HTTP: they run code, and a user answers");
-    command->add_option("--root", options->sidecar.workspace, "The workspace; default: the current directory")
-        ->check(CLI::ExistingDirectory.description({}))
-        ->type_name("DIR");
+    add_root(*command, options->sidecar.workspace);
     command
         ->add_option("--trace", options->sidecar.trace_file,
                      "If this starts the workspace's sidecar: it appends every message to FILE, as JSON lines")

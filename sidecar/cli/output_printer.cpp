@@ -29,6 +29,10 @@ void OutputPrinter::print(const RawJson& output) {
     write(text.is_error, text.text);
 }
 
+void OutputPrinter::print_line(const std::string& line) {
+    write(false, line + "\n");
+}
+
 void OutputPrinter::note(const std::string& text) {
     write(true, terminal_text(text, false) + "\n");
 }

@@ -15,6 +15,8 @@ class OutputPrinter {
 
     // An output as the protocol has it.
     void print(const RawJson& output);
+    // A line on stdout.
+    void print_line(const std::string& line);
     // A remark of cellgate's own, on stderr.
     void note(const std::string& text);
     // In the terminal's last line, on stderr, until something else is written. An empty text removes it.

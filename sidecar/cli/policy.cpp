@@ -7,11 +7,13 @@
 #include "base/json_codec.hpp"
 #include "base/json_scan.hpp"
 #include "commands.hpp"
+#include "json_output.hpp"
 #include "policy_text.hpp"
 #include "record_text.hpp"
 #include "terminal_client.hpp"
 #include "tools/rule_text.hpp"
 #include "user_agrees.hpp"
+#include "workspace_option.hpp"
 
 #include <fmt/format.h>
 
@@ -65,14 +67,14 @@ Task<void> add(async::Loop* loop, PolicyArguments* arguments, TerminalClient& cl
     protocol::PolicyPreviewParams asked{parsed.rule};
     const protocol::PolicyPreviewResult preview =
         co_await client.sidecar().call<protocol::PolicyPreview>(std::move(asked));
-    fmt::print("{}\n", parsed.words);
-    fmt::print("{}\n", preview_words(parsed.rule.effect, preview));
+    std::FILE* remarks = arguments->json ? stderr : stdout;
+    fmt::print(remarks, "{}\n{}\n", parsed.words, preview_words(parsed.rule.effect, preview));
     if (parsed.rule.effect == protocol::Effect::allow && preview.denied > 0 && !arguments->yes) {
-        fmt::print("It would have allowed what was denied: {}\n",
+        fmt::print(remarks, "It would have allowed what was denied: {}\n",
                    escape_unprintable(record_line(to_json(*preview.example))));
         const bool agreed = co_await user_agrees(loop, "Add it? [y/N] ", "adds it");
         if (!agreed) {
-            fmt::print("nothing was added\n");
+            fmt::print(remarks, "nothing was added\n");
             arguments->exit_code = 1;
             co_return;
         }
@@ -81,12 +83,15 @@ Task<void> add(async::Loop* loop, PolicyArguments* arguments, TerminalClient& cl
     params.rule = std::move(parsed.rule);
     params.scope = arguments->always ? protocol::Scope::always : protocol::Scope::workspace;
     const protocol::Rule rule = co_await client.sidecar().call<protocol::PolicyAdd>(std::move(params));
-    fmt::print("added: cellgate policy remove {}\n", rule.id);
+    fmt::print("{}\n", arguments->json ? to_json(rule) : "added: cellgate policy remove " + rule.id);
 }
 
 Task<void> remove(async::Loop* /*loop*/, PolicyArguments* arguments, TerminalClient& client) {
     protocol::PolicyRemoveParams params{arguments->text};
-    co_await client.sidecar().call<protocol::PolicyRemove>(std::move(params));
+    const Empty result = co_await client.sidecar().call<protocol::PolicyRemove>(std::move(params));
+    if (arguments->json) {
+        fmt::print("{}\n", to_json(result));
+    }
 }
 
 // The values that conditions say.
@@ -174,8 +179,8 @@ Task<void> suggest(async::Loop* /*loop*/, PolicyArguments* arguments, TerminalCl
     protocol::PolicyPreviewParams asked{found.rule};
     const protocol::PolicyPreviewResult preview =
         co_await client.sidecar().call<protocol::PolicyPreview>(std::move(asked));
-    fmt::print("{}\n{}\n", arguments->json ? to_json(found.rule) : rule_line(found.rule),
-               preview_words(found.rule.effect, preview));
+    fmt::print("{}\n", arguments->json ? to_json(found.rule) : rule_line(found.rule));
+    fmt::print(arguments->json ? stderr : stdout, "{}\n", preview_words(found.rule.effect, preview));
 }
 
 // What rules of one effect alone have.
@@ -206,9 +211,8 @@ void add_policy(CLI::App& app, Invocation& invocation) {
     auto arguments = std::make_shared<PolicyArguments>();
     const auto add_part = [&](const char* name, const char* meaning, PolicyAction run) {
         CLI::App* part = command->add_subcommand(name, meaning);
-        part->add_option("--root", arguments->workspace, "The workspace; default: the current directory")
-            ->check(CLI::ExistingDirectory.description({}))
-            ->type_name("DIR");
+        add_root(*part, arguments->workspace);
+        add_json(*part, arguments->json);
         part->callback([arguments, run, &invocation] {
             invocation.run = [arguments, run] {
                 async::Loop loop;
@@ -220,8 +224,7 @@ void add_policy(CLI::App& app, Invocation& invocation) {
         });
         return part;
     };
-    const auto takes_json = [&](CLI::App* part) { part->add_flag("--json", arguments->json, "As JSON"); };
-    takes_json(add_part("list", "List the rules in force", list));
+    add_part("list", "List the rules in force", list);
 
     CLI::App* adding = add_part("add", "Add a rule, after saying what it would have covered lately", add);
     adding
@@ -245,14 +248,12 @@ void add_policy(CLI::App& app, Invocation& invocation) {
                      "'request api.github.com GET /repos/x'")
         ->required()
         ->type_name("");
-    takes_json(trying);
 
     CLI::App* suggesting =
         add_part("suggest", "Print the narrowest rule that covers past actions; nothing is added", suggest);
     suggesting->add_option("NUMBER", arguments->seqs, "The number of an entry, as `cellgate record list` shows it")
         ->required()
         ->type_name("");
-    takes_json(suggesting);
 
     add_part("remove", "Remove a rule", remove)
         ->add_option("ID", arguments->text, "As list shows it")

@@ -7,10 +7,12 @@
 #include "base/json_codec.hpp"
 #include "base/regular_file.hpp"
 #include "commands.hpp"
+#include "json_output.hpp"
 #include "otlp_spans.hpp"
 #include "record/record_reader.hpp"
 #include "record_text.hpp"
 #include "time_argument.hpp"
+#include "workspace_option.hpp"
 #include "workspace_record.hpp"
 
 #include <fmt/format.h>
@@ -62,22 +64,22 @@ record::Query query_of(const Filters& filters) {
     return query;
 }
 
-int list(const std::string& workspace, const Filters& filters) {
+int list(const std::string& workspace, const Filters& filters, bool as_json) {
     const record::Query query = query_of(filters);
     std::vector<record::StoredEntry> entries = reader_of(workspace).query(query);
     std::reverse(entries.begin(), entries.end());
     for (const record::StoredEntry& entry : entries) {
-        fmt::print("{}\n", escape_unprintable(record_line(entry.json)));
+        fmt::print("{}\n", as_json ? entry.json : escape_unprintable(record_line(entry.json)));
     }
     return 0;
 }
 
-int show(const std::string& workspace, std::int64_t seq) {
+int show(const std::string& workspace, std::int64_t seq, bool as_json) {
     bool found = false;
     reader_of(workspace).each(seq, [&](const record::StoredEntry& entry) {
         found = entry.seq == seq;
         if (found) {
-            fmt::print("{}\n", escape_unprintable(Json::parse(entry.json).dump(2), true));
+            fmt::print("{}\n", as_json ? entry.json : escape_unprintable(Json::parse(entry.json).dump(2), true));
         }
         return false;
     });
@@ -120,7 +122,7 @@ int export_lines(const std::string& workspace, const Filters& filters, bool otlp
     return 0;
 }
 
-int verify(const std::string& workspace, const std::string& checkpoint_file) {
+int verify(const std::string& workspace, const std::string& checkpoint_file, bool as_json) {
     constexpr std::size_t max_checkpoint_bytes = std::size_t{64} << 20;
     std::optional<std::string> kept;
     if (!checkpoint_file.empty()) {
@@ -131,6 +133,17 @@ int verify(const std::string& workspace, const std::string& checkpoint_file) {
         kept = file.bytes;
     }
     const record::VerifyResult result = reader_of(workspace).verify(kept);
+    if (as_json) {
+        Json found{{"ok", result.ok},
+                   {"entries", result.entries},
+                   {"pruned", result.removed},
+                   {"signed", result.checkpoint_size}};
+        if (!result.ok) {
+            found["problem"] = result.problem;
+        }
+        print_json(found);
+        return result.ok ? 0 : 1;
+    }
     if (!result.ok) {
         fmt::print(stderr, "cellgate: the record is not as it was written: {}\n", escape_unprintable(result.problem));
         return 1;
@@ -191,30 +204,30 @@ void add_record(CLI::App& app, Invocation& invocation) {
         app.add_subcommand("record", "What happened in the workspace: list, show, verify, prove or export it");
     command->require_subcommand(1);
     auto workspace = std::make_shared<std::string>(".");
+    auto as_json = std::make_shared<bool>(false);
     auto filters = std::make_shared<Filters>();
     filters->query.limit = default_entries;
     const auto add = [&](const char* name, const char* meaning, std::function<int()> run) {
         CLI::App* part = command->add_subcommand(name, meaning);
-        part->add_option("--root", *workspace, "The workspace; default: the current directory")
-            ->check(CLI::ExistingDirectory.description({}))
-            ->type_name("DIR");
+        add_root(*part, *workspace);
+        add_json(*part, *as_json);
         part->callback([run = std::move(run), &invocation] { invocation.run = run; });
         return part;
     };
     CLI::App* listing = add("list", "List the newest entries, the last one last",
-                            [workspace, filters] { return list(*workspace, *filters); });
+                            [workspace, filters, as_json] { return list(*workspace, *filters, *as_json); });
     add_filters(*listing, *filters);
     listing->add_option("--limit", filters->query.limit, fmt::format("At most so many; default: {}", default_entries))
         ->check(CLI::PositiveNumber.description({}))
         ->type_name("N");
     auto seq = std::make_shared<std::int64_t>(0);
-    add("show", "Show all of one entry", [workspace, seq] { return show(*workspace, *seq); })
+    add("show", "Show all of one entry", [workspace, seq, as_json] { return show(*workspace, *seq, *as_json); })
         ->add_option("NUMBER", *seq, "The entry's number, as list shows it")
         ->required()
         ->type_name("");
     auto checkpoint = std::make_shared<std::string>();
     add("verify", "Check that nothing in it was changed, removed or added",
-        [workspace, checkpoint] { return verify(*workspace, *checkpoint); })
+        [workspace, checkpoint, as_json] { return verify(*workspace, *checkpoint, *as_json); })
         ->add_option("--checkpoint", *checkpoint,
                      "A file of checkpoints that was kept elsewhere: finds a record that was cut or written again, too")
         ->type_name("FILE");
@@ -226,11 +239,9 @@ void add_record(CLI::App& app, Invocation& invocation) {
         "--otlp", *otlp,
         "As spans of OpenTelemetry instead: executions, and the actions in them. Each line is a request "
         "for a collector's /v1/traces");
-    auto as_json = std::make_shared<bool>(false);
     CLI::App* proving = add("prove", "Prove that an entry is in the record that the newest checkpoint signs",
                             [workspace, seq, as_json] { return prove(*workspace, *seq, *as_json); });
     proving->add_option("NUMBER", *seq, "The entry's number, as list shows it")->required()->type_name("");
-    proving->add_flag("--json", *as_json, "As JSON");
 }
 
 } // namespace cellgate::cli

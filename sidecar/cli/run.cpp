@@ -9,6 +9,7 @@
 #include "commands.hpp"
 #include "file_language.hpp"
 #include "gate/connection_rule.hpp"
+#include "json_output.hpp"
 #include "protocol/messages/changes.hpp"
 #include "protocol/messages/sessions.hpp"
 #include "server_options.hpp"
@@ -37,6 +38,7 @@ struct RunArguments {
     SessionSandbox sandbox;
     double timeout = 0;
     bool changes = false;
+    bool json = false;
     std::string save; // empty: nothing is saved
 };
 
@@ -181,6 +183,9 @@ Task<void> run_cells(FileRun* run, TerminalClient& client) {
         run->executing = *params.execution_id;
         const protocol::ExecuteResult result = co_await client.sidecar().call<protocol::Execute>(std::move(params));
         const std::string executed = std::exchange(run->executing, {});
+        if (run->arguments.json) {
+            client.printer().print_line(to_json(result));
+        }
         print_notes(result, client.printer());
         if (keeps_changes) {
             co_await keep_changes(run, executed, i + 1, &client);
@@ -228,8 +233,12 @@ int run(const RunArguments& arguments) {
     }
     file_run.uri = file_uri(std::filesystem::absolute(arguments.file).string());
     async::Loop loop;
-    loop.run(with_terminal_client(&loop, arguments.sidecar.options(),
-                                  [&](TerminalClient& client) { return run_file(&loop, &file_run, client); }));
+    loop.run(with_terminal_client(&loop, arguments.sidecar.options(), [&](TerminalClient& client) {
+        if (arguments.json) {
+            client.print_outputs_as_json();
+        }
+        return run_file(&loop, &file_run, client);
+    }));
     return file_run.exit_code;
 }
 
@@ -290,6 +299,7 @@ void add_run(CLI::App& app, Invocation& invocation) {
                      "Copy the files that cells create or change, and the pictures that they show, into this folder, "
                      "which is outside the workspace")
         ->type_name("DIR");
+    add_json(*command, arguments->json);
     for (CLI::Option* option : arguments->sandbox.add_to(*command)) {
         option->excludes(elsewhere[0])->excludes(elsewhere[1]);
     }

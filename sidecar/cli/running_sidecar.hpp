@@ -7,7 +7,9 @@
 #include "base/environment.hpp"
 #include "commands.hpp"
 #include "daemon/instance_paths.hpp"
+#include "json_output.hpp"
 #include "workspace_client.hpp"
+#include "workspace_option.hpp"
 
 #include <memory>
 #include <utility>
@@ -40,10 +42,8 @@ Task<void> ask_running_sidecar(async::Loop* loop, Arguments* arguments, AskSidec
 template <class Arguments>
 void run_beside_sidecar(CLI::App& command, Invocation& invocation, std::shared_ptr<Arguments> arguments,
                         AskSidecar<Arguments> ask) {
-    command.add_option("--root", arguments->workspace, "The workspace; default: the current directory")
-        ->check(CLI::ExistingDirectory.description({}))
-        ->type_name("DIR");
-    command.add_flag("--json", arguments->json, "As JSON");
+    add_root(command, arguments->workspace);
+    add_json(command, arguments->json);
     command.callback([arguments, ask, &command, &invocation] {
         if (!command.get_subcommands().empty()) {
             return;

@@ -2,8 +2,10 @@
 
 #include "base/escape_unprintable.hpp"
 #include "commands.hpp"
+#include "json_output.hpp"
 #include "protocol/messages/kernels.hpp"
 #include "terminal_client.hpp"
+#include "workspace_option.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -69,10 +71,8 @@ void add_runtimes(CLI::App& app, Invocation& invocation) {
     auto arguments = std::make_shared<RuntimesArguments>();
     CLI::App* command =
         app.add_subcommand("runtimes", "List the languages, profiles and sandboxes that sessions can have");
-    command->add_option("--root", arguments->workspace, "The workspace; default: the current directory")
-        ->check(CLI::ExistingDirectory.description({}))
-        ->type_name("DIR");
-    command->add_flag("--json", arguments->json, "As `runtimes` of the protocol answers");
+    add_root(*command, arguments->workspace);
+    add_json(*command, arguments->json);
     command->callback([arguments, &invocation] {
         invocation.run = [arguments] {
             async::Loop loop;

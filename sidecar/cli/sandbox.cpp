@@ -6,6 +6,7 @@
 #include "commands.hpp"
 #include "explain_host.hpp"
 #include "images/images.hpp"
+#include "json_output.hpp"
 #include "jupyter/kernel_choice.hpp"
 #include "packages/packages.hpp"
 #include "packages/python.hpp"
@@ -18,6 +19,7 @@
 #include "store/directories.hpp"
 #include "store/locked_temp_dir.hpp"
 #include "until_interrupted.hpp"
+#include "workspace_option.hpp"
 
 #include <fmt/format.h>
 
@@ -36,6 +38,7 @@ struct ExplainArguments {
     std::string launcher; // empty: the default
     std::string image;    // empty: the machine's system
     SandboxOptions sandbox;
+    bool json = false;
 };
 
 constexpr const char* examples = R"(Examples:
@@ -57,12 +60,19 @@ std::optional<sandbox::HostQuery> as_host(const std::string& subject, const std:
     return like_a_path || !like_one ? std::nullopt : sandbox::parse_host_query(subject);
 }
 
-int say_path(const sandbox::PathExplanation& explained) {
+int say_path(const sandbox::PathExplanation& explained, bool as_json) {
     constexpr const char* words[] = {"can be read and written", "can be read, not written",
                                      "is the sandbox's own, not that of the machine", "cannot be read", "is not there"};
-    static_assert(std::size(words) == static_cast<std::size_t>(sandbox::Visibility::absent) + 1); // the last one
-    fmt::print("{}: {}\n  by: {}\n", escape_unprintable(explained.path), words[static_cast<int>(explained.visibility)],
-               escape_unprintable(explained.reason));
+    constexpr const char* names[] = {"readWrite", "readOnly", "own", "unreadable", "absent"};
+    constexpr std::size_t count = static_cast<std::size_t>(sandbox::Visibility::absent) + 1; // it is the last one
+    static_assert(std::size(words) == count && std::size(names) == count);
+    const auto number = static_cast<int>(explained.visibility);
+    if (as_json) {
+        print_json({{"path", explained.path}, {"visibility", names[number]}, {"reason", explained.reason}});
+    } else {
+        fmt::print("{}: {}\n  by: {}\n", escape_unprintable(explained.path), words[number],
+                   escape_unprintable(explained.reason));
+    }
     return explained.visibility == sandbox::Visibility::unreadable ||
                    explained.visibility == sandbox::Visibility::absent
                ? 1
@@ -89,13 +99,13 @@ int explain(const ExplainArguments& arguments) {
     const std::string workspace = service::canonical_workspace(arguments.workspace);
     const std::shared_ptr<const sandbox::Settings> settings = arguments.sandbox.settings();
     if (const std::optional<sandbox::HostQuery> host = as_host(arguments.subject, workspace)) {
-        return explain_host(workspace, *host, settings.get());
+        return explain_host(workspace, *host, settings.get(), arguments.json);
     }
     std::error_code ignored;
     if (is_ambiguous_address(arguments.subject) &&
         !std::filesystem::exists(std::filesystem::symlink_status(workspace + "/" + arguments.subject, ignored))) {
-        fmt::print("{}: denied\n  by: it is no host in the one spelling that the proxy takes\n",
-                   escape_unprintable(arguments.subject));
+        print_host(arguments.subject, protocol::Effect::deny, "it is no host in the one spelling that the proxy takes",
+                   arguments.json);
         return 1;
     }
 
@@ -136,7 +146,7 @@ int explain(const ExplainArguments& arguments) {
     for (const std::string& notice : explained.notices) {
         fmt::print(stderr, "cellgate: sandbox: {}\n", escape_unprintable(notice));
     }
-    return say_path(explained.paths.front());
+    return say_path(explained.paths.front(), arguments.json);
 }
 
 } // namespace
@@ -154,9 +164,8 @@ void add_sandbox(CLI::App& app, Invocation& invocation) {
     add_sandbox_launcher(*command, arguments->launcher);
     add_sandbox_image(*command, arguments->image);
     arguments->sandbox.add_to(*command);
-    command->add_option("--root", arguments->workspace, "The workspace; default: the current directory")
-        ->check(CLI::ExistingDirectory.description({}))
-        ->type_name("DIR");
+    add_root(*command, arguments->workspace);
+    add_json(*command, arguments->json);
     command->footer(examples);
     command->callback([arguments, &invocation] { invocation.run = [arguments] { return explain(*arguments); }; });
 }

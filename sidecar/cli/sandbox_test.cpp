@@ -2,6 +2,7 @@
 
 #include "async/stream.hpp"
 #include "commands.hpp"
+#include "json_output.hpp"
 #include "sandbox_check.hpp"
 #include "sandbox_options.hpp"
 
@@ -173,7 +174,7 @@ void add_sandbox_test(CLI::App& group, Invocation& invocation) {
         group.add_subcommand("test", "Try to get out of the sandbox on this machine, and say what held");
     CLI::Option* launcher = add_sandbox_launcher(*command, arguments->launcher);
     CLI::Option* image = add_sandbox_image(*command, arguments->image);
-    command->add_flag("--json", arguments->json, "Print the whole result as JSON");
+    add_json(*command, arguments->json);
     // For the tests: proves that a sandbox which stops nothing is reported.
     command->add_flag("--no-sandbox", arguments->no_sandbox)->group("")->excludes(launcher)->excludes(image);
     command->footer(explanation);

@@ -3,6 +3,7 @@
 #include "base/files.hpp"
 #include "base/json_codec.hpp"
 #include "commands.hpp"
+#include "json_output.hpp"
 #include "sidecar_arguments.hpp"
 #include "terminal_client.hpp"
 #include "tools/saved_tool.hpp"
@@ -67,7 +68,7 @@ void add_save(CLI::App& app, Invocation& invocation) {
                         "What each of its runs may do without asking, as `cellgate policy add` takes it: "
                         "\"allow fs/read_file\". May be given more than once");
     command->add_option("--test", arguments->test, "Arguments, as JSON, of a call that has to succeed first");
-    command->add_flag("--json", arguments->json, "Print the tool's result as JSON");
+    add_json(*command, arguments->json);
     arguments->sidecar.add_to(*command);
     command->callback([arguments, &invocation] {
         invocation.run = [arguments] {

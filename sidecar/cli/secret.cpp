@@ -6,11 +6,13 @@
 #include "base/json_scan.hpp"
 #include "base/shell_words.hpp"
 #include "commands.hpp"
+#include "json_output.hpp"
 #include "protocol/messages/secrets.hpp"
 #include "record_text.hpp"
 #include "running_sidecar.hpp"
 #include "store/secrets.hpp"
 #include "terminal_client.hpp"
+#include "workspace_option.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -175,7 +177,9 @@ Task<void> add_one(async::Loop* loop, SecretArguments* arguments) {
     }
     const std::optional<protocol::SecretInfo> kept =
         co_await ask<protocol::SecretSet>(loop, arguments, std::move(params));
-    if (kept && kept->session_id) {
+    if (kept && arguments->json) {
+        fmt::print("{}\n", to_json(*kept));
+    } else if (kept && kept->session_id) {
         fmt::print("kept until the session ends: ${{secret:{}}} is its value, in a rule about requests\n", kept->name);
     } else if (kept) {
         fmt::print("kept: ${{secret:{}}} is its value, in a tool server's configuration or in a rule about requests\n",
@@ -186,7 +190,10 @@ Task<void> add_one(async::Loop* loop, SecretArguments* arguments) {
 Task<void> remove_one(async::Loop* loop, SecretArguments* arguments) {
     protocol::SecretDeleteParams params;
     arguments->describe(params);
-    co_await ask<protocol::SecretDelete>(loop, arguments, std::move(params));
+    const std::optional<Empty> removed = co_await ask<protocol::SecretDelete>(loop, arguments, std::move(params));
+    if (removed && arguments->json) {
+        fmt::print("{}\n", to_json(*removed));
+    }
 }
 
 } // namespace
@@ -197,9 +204,8 @@ void add_secret(CLI::App& app, Invocation& invocation) {
     auto arguments = std::make_shared<SecretArguments>();
     const auto add_part = [&](const char* name, const char* meaning, SecretAction run) {
         CLI::App* part = command->add_subcommand(name, meaning);
-        part->add_option("--root", arguments->workspace, "The workspace; default: the current directory")
-            ->check(CLI::ExistingDirectory.description({}))
-            ->type_name("DIR");
+        add_root(*part, arguments->workspace);
+        add_json(*part, arguments->json);
         part->callback([arguments, run, &invocation] {
             invocation.run = [arguments, run] {
                 async::Loop loop;
@@ -234,7 +240,6 @@ void add_secret(CLI::App& app, Invocation& invocation) {
 
     CLI::App* listing =
         add_part("list", "List the secrets: their names, where they come from and who uses them", list_secrets);
-    listing->add_flag("--json", arguments->json, "As JSON");
     names_session(listing);
 
     names_one(add_part("remove", "Forget a secret; tool servers that run keep it", remove_one), "As list shows it");

@@ -9,6 +9,7 @@
 #include "log_level_option.hpp"
 #include "sandbox_options.hpp"
 #include "service/sidecar.hpp"
+#include "workspace_option.hpp"
 
 #include <csignal>
 #include <memory>
@@ -59,9 +60,7 @@ void add_serve(CLI::App& app, Invocation& invocation) {
     CLI::App* command = app.add_subcommand("serve", "Serve one editor over stdin and stdout");
     command->add_flag("--stdio", arguments->stdio, "JSON-RPC 2.0 with Content-Length headers on stdin and stdout")
         ->required();
-    command->add_option("--root", arguments->workspace, "The workspace; default: the current directory")
-        ->check(CLI::ExistingDirectory.description({}))
-        ->type_name("DIR");
+    add_root(*command, arguments->workspace);
     command->add_option("--trace", arguments->trace, "Append every message to FILE, as JSON lines")->type_name("FILE");
     add_sandbox_config(*command, arguments->sandbox_config);
     add_log_level(*command, arguments->log_level, "What is logged to stderr");

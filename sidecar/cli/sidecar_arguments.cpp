@@ -6,6 +6,7 @@
 #include "gate/connection_rule.hpp"
 #include "mcp_config_file.hpp"
 #include "tools/rule_text.hpp"
+#include "workspace_option.hpp"
 
 #include <fmt/format.h>
 
@@ -43,9 +44,7 @@ void show_forms(CLI::App& command, const std::string& meaning) {
 }
 
 void SidecarArguments::add_to(CLI::App& command) {
-    command.add_option("--root", workspace, "The workspace; default: the current directory")
-        ->check(CLI::ExistingDirectory.description({}))
-        ->type_name("DIR");
+    add_root(command, workspace);
     command.add_option("--allow", allow, "Allow these calls without asking; see below. May be given more than once")
         ->type_name("RULE")
         ->allow_extra_args(false);

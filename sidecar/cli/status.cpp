@@ -3,10 +3,13 @@
 
 #include "base/environment.hpp"
 #include "base/escape_unprintable.hpp"
+#include "base/json_codec.hpp"
 #include "commands.hpp"
 #include "daemon/connect.hpp"
+#include "json_output.hpp"
 #include "protocol/messages/sessions.hpp"
 #include "workspace_client.hpp"
+#include "workspace_option.hpp"
 
 #include <fmt/format.h>
 
@@ -37,23 +40,43 @@ std::string_view word_for(protocol::SessionStatus status) {
     return {};
 }
 
-int print_none_running(const daemon::InstancePaths& paths, int exit_code) {
-    fmt::print("no sidecar runs for {}\n", escape_unprintable(paths.workspace));
+struct StatusArguments {
+    std::string workspace = ".";
+    bool json = false;
+    int exit_code = 1;
+};
+
+int print_none_running(const daemon::InstancePaths& paths, const StatusArguments& arguments, int exit_code) {
+    if (arguments.json) {
+        print_json({{"running", false}, {"workspace", paths.workspace}});
+    } else {
+        fmt::print("no sidecar runs for {}\n", escape_unprintable(paths.workspace));
+    }
     return exit_code;
 }
 
-Task<void> print_status(async::Loop* loop, daemon::InstancePaths paths, int* exit_code) {
+Task<void> print_status(async::Loop* loop, daemon::InstancePaths paths, StatusArguments* arguments) {
     std::optional<daemon::SidecarConnection> found =
         co_await daemon::join_workspace(*loop, paths, protocol::Role::agent, answer_timeout);
     if (found && found->silent) {
         throw daemon::no_answer(paths, found->sidecar.pid);
     }
     if (!found || !found->stream) {
-        *exit_code = print_none_running(paths, 1);
+        arguments->exit_code = print_none_running(paths, *arguments, 1);
         co_return;
     }
     WorkspaceClient client(*loop, std::move(found->stream));
     const protocol::SessionListResult list = co_await client.ask<protocol::SessionList>();
+    arguments->exit_code = 0;
+    if (arguments->json) {
+        print_json({{"running", true},
+                    {"workspace", paths.workspace},
+                    {"version", found->sidecar.version},
+                    {"pid", found->sidecar.pid},
+                    {"log", paths.log},
+                    {"sessions", Json::parse(to_json(list.sessions))}});
+        co_return;
+    }
     fmt::print("cellgate {} runs for {} as process {}\n", escape_unprintable(found->sidecar.version),
                escape_unprintable(paths.workspace), found->sidecar.pid);
     fmt::print("log: {}\n", escape_unprintable(paths.log));
@@ -63,7 +86,6 @@ Task<void> print_status(async::Loop* loop, daemon::InstancePaths paths, int* exi
                    word_for(session.status), escape_unprintable(session.kernel.name), image, session.execution_count,
                    session.queue_length);
     }
-    *exit_code = 0;
 }
 
 // Signals a process, and returns whether it ended. Its parent may take its time to reap it, or never do so.
@@ -95,11 +117,11 @@ End end_process(std::int64_t pid, bool silent) {
     return end;
 }
 
-Task<void> stop(async::Loop* loop, daemon::InstancePaths paths, int* exit_code) {
+Task<void> stop(async::Loop* loop, daemon::InstancePaths paths, StatusArguments* arguments) {
     const std::optional<daemon::SidecarConnection> found =
         co_await daemon::join_workspace(*loop, paths, protocol::Role::agent, answer_timeout);
     if (!found) {
-        *exit_code = print_none_running(paths, 0);
+        arguments->exit_code = print_none_running(paths, *arguments, 0);
         co_return;
     }
     const std::int64_t pid = found->sidecar.pid;
@@ -110,31 +132,32 @@ Task<void> stop(async::Loop* loop, daemon::InstancePaths paths, int* exit_code) 
         throw Error(ErrorCode::busy, fmt::format("process {} received the signal to end, and still runs", pid),
                     fmt::format("its log may say why: {}", paths.log));
     }
-    if (silent) {
+    arguments->exit_code = 0;
+    if (arguments->json) {
+        print_json(
+            {{"running", false}, {"workspace", paths.workspace}, {"ended", pid}, {"killed", end == End::killed}});
+    } else if (silent) {
         fmt::print("{} the sidecar of {} (process {}), which did not answer\n", end == End::killed ? "killed" : "ended",
                    escape_unprintable(paths.workspace), pid);
     } else {
         fmt::print("ended cellgate {} for {} (process {})\n", escape_unprintable(found->sidecar.version),
                    escape_unprintable(paths.workspace), pid);
     }
-    *exit_code = 0;
 }
 
-using Action = Task<void> (*)(async::Loop* loop, daemon::InstancePaths paths, int* exit_code);
+using Action = Task<void> (*)(async::Loop* loop, daemon::InstancePaths paths, StatusArguments* arguments);
 
 void add_command(CLI::App& app, Invocation& invocation, const char* name, const char* meaning, Action action) {
-    auto workspace = std::make_shared<std::string>(".");
+    auto arguments = std::make_shared<StatusArguments>();
     CLI::App* command = app.add_subcommand(name, meaning);
-    command->add_option("--root", *workspace, "The workspace; default: the current directory")
-        ->check(CLI::ExistingDirectory.description({}))
-        ->type_name("DIR");
-    command->callback([workspace, action, &invocation] {
-        invocation.run = [workspace, action] {
-            daemon::InstancePaths paths = daemon::find_instance_paths(*workspace, process_environment());
-            int exit_code = 1;
+    add_root(*command, arguments->workspace);
+    add_json(*command, arguments->json);
+    command->callback([arguments, action, &invocation] {
+        invocation.run = [arguments, action] {
+            daemon::InstancePaths paths = daemon::find_instance_paths(arguments->workspace, process_environment());
             async::Loop loop;
-            loop.run(action(&loop, std::move(paths), &exit_code));
-            return exit_code;
+            loop.run(action(&loop, std::move(paths), arguments.get()));
+            return arguments->exit_code;
         };
     });
 }

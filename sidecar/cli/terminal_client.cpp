@@ -27,7 +27,9 @@ Task<void> TerminalClient::close() {
 }
 
 void TerminalClient::on_output(const protocol::ExecuteOutputParams& output) {
-    if (output.output) {
+    if (prints_json_) {
+        printer_.print_line(to_json(output));
+    } else if (output.output) {
         printer_.print(*output.output);
     } else {
         printer_.note(fmt::format("[{} bytes of output were not shown]", output.skipped_bytes.value_or(0)));

@@ -21,6 +21,8 @@ class TerminalClient final : public ClientEvents {
 
     LocalSidecar& sidecar() { return sidecar_; }
     OutputPrinter& printer() { return printer_; }
+    // Each `execute/output` as a line, in place of its text.
+    void print_outputs_as_json() { prints_json_ = true; }
     // See NonInteractiveClient.
     std::string advice() const { return non_interactive_.advice(); }
     // How the login that it began has ended, once it has.
@@ -38,6 +40,7 @@ class TerminalClient final : public ClientEvents {
     void on_elicitation_resolved(const protocol::ElicitationResolvedParams& resolved) override;
     Task<protocol::InputRequestResult> on_input_request(protocol::InputRequestParams params) override;
 
+    bool prints_json_ = false;
     OutputPrinter printer_;
     std::unique_ptr<Terminal> terminal_;
     std::unique_ptr<PromptQueue> prompts_; // if there is a terminal

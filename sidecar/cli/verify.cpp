@@ -6,9 +6,11 @@
 #include "base/hash.hpp"
 #include "base/json_codec.hpp"
 #include "commands.hpp"
+#include "json_output.hpp"
 #include "protocol/messages/changes.hpp"
 #include "protocol/messages/record.hpp"
 #include "record/record_reader.hpp"
+#include "workspace_option.hpp"
 #include "workspace_record.hpp"
 
 #include <fmt/format.h>
@@ -23,6 +25,7 @@ namespace {
 struct VerifyArguments {
     std::string workspace = ".";
     std::string file;
+    bool json = false;
 };
 
 struct EntryFiles {
@@ -36,15 +39,26 @@ struct EntryFiles {
 };
 
 // Whether the entry's execution left a file of that content; says so.
-bool print_match(const protocol::RecordEntry& entry, const std::string& hash) {
+bool print_match(const protocol::RecordEntry& entry, const std::string& hash, bool as_json) {
     const auto files = from_json<EntryFiles>(entry.data.text(), "entry.data");
     bool found = false;
     for (const protocol::ChangedFile& file : files.changes) {
         if (file.after && file.after->sha256 == hash) {
+            found = true;
+            if (as_json) {
+                Json match{{"path", file.path},
+                           {"executionId", entry.execution_id.value_or("")},
+                           {"time", entry.time},
+                           {"seq", entry.seq}};
+                if (files.agent) {
+                    match["agent"] = *files.agent;
+                }
+                print_json(match);
+                continue;
+            }
             fmt::print("{}: as {} left it at {}{} (entry {} of the record)\n", escape_unprintable(file.path),
                        escape_unprintable(entry.execution_id.value_or("?")), entry.time,
                        files.agent ? ", for the agent " + escape_unprintable(*files.agent) : "", entry.seq);
-            found = true;
         }
     }
     return found;
@@ -62,7 +76,8 @@ int verify(const VerifyArguments& arguments) {
     query.text = hash;
     bool found = false;
     for (const record::StoredEntry& stored : reader.query(query)) {
-        found = print_match(from_json<protocol::RecordEntry>(stored.json, "entry"), hash) || found;
+        const auto entry = from_json<protocol::RecordEntry>(stored.json, "entry");
+        found = print_match(entry, hash, arguments.json) || found;
     }
     if (!found) {
         fmt::print(stderr, "cellgate: no execution whose changes the record has left a file with this content\n");
@@ -86,9 +101,8 @@ void add_verify(CLI::App& app, Invocation& invocation) {
         ->required()
         ->check(CLI::ExistingFile.description({}))
         ->type_name("");
-    command->add_option("--root", arguments->workspace, "The workspace; default: the current directory")
-        ->check(CLI::ExistingDirectory.description({}))
-        ->type_name("DIR");
+    add_root(*command, arguments->workspace);
+    add_json(*command, arguments->json);
     command->callback([arguments, &invocation] { invocation.run = [arguments] { return verify(*arguments); }; });
 }
 

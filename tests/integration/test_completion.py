@@ -91,6 +91,13 @@ class Completion(CliTest):
         table = re.findall(r"(?m)^\| `cellgate ([a-z -]+?)(?: [A-Z\[].*?)?`", (DOCS / "command-line.md").read_text())
         self.assertEqual(sorted(table), sorted(self.commands()))
 
+    def test_each_command_has_json_but_those_that_docs_name(self):
+        [without] = re.findall(r"\n(Commands that another program talks to .*?)\n\n", (DOCS / "command-line.md").read_text(), re.S)
+        commands = self.commands()
+        leaves = {each for each in commands if not any(other.startswith(each + " ") for other in commands)}
+        found = {each for each in leaves if "--json" not in self.words(*each.split(), "--js")}
+        self.assertEqual({each.split()[0] for each in found}, set(re.findall(r"`([a-z]+)`", without)))
+
     @unittest.skipUnless(shutil.which("groff"), "groff is not installed")
     def test_the_manual_page_is_one_without_warnings(self):
         for arguments in ([], ["session"], ["policy"]):

@@ -232,8 +232,10 @@ class Ends(WorkspaceSidecarTest):
         user.request("shutdown")
         user.notify("exit")
         subprocess.run([CELLGATE, "stop", "--root", self.workspace.path], env=environment, check=True, capture_output=True)
-        removed = cellgate("image", "remove", "work", environment=environment)
-        self.assertEqual((removed.returncode, self.images()), (0, []), removed.stderr)
+        removed = cellgate("image", "remove", "work", "--json", environment=environment)
+        self.assertEqual((removed.returncode, removed.stdout, self.images()), (0, "{}\n", []), removed.stderr)
+        listed = [json.loads(line) for line in cellgate("image", "list", "--json", environment=environment).stdout.splitlines()]
+        self.assertIn(("localhost/work:latest", False), [(image["name"], image["unpacked"]) for image in listed])
 
     def test_an_agent_runs_code_where_a_user_chose_it_and_names_no_image(self):
         user = self.editor_with_images()
@@ -259,6 +261,10 @@ class ByTheCommandLine(WorkspaceTest):
                          environment=self.workspace.environment())
         self.assertEqual(ended.returncode, 125)
         self.assertIn("nothing", ended.stdout)
+        ended = cellgate("image", "build", ".", "--tag", "fails", "--json", cwd=self.workspace.path,
+                         environment=self.workspace.environment())
+        self.assertEqual(json.loads(ended.stdout), {"name": "fails", "exitCode": 125})
+        self.assertIn("nothing", ended.stderr)
 
     def test_a_build_fetches_nothing(self):
         (self.workspace.path / "Containerfile").write_text("FROM registry.example/none:1\n")

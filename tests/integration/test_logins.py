@@ -445,10 +445,13 @@ class CommandLine(LoginTest):
         return subprocess.run([CELLGATE, command, "web", *words, "--url", self.url], cwd=self.workspace.path, text=True,
                               env=self.workspace.environment(), stdin=subprocess.DEVNULL, capture_output=True)
 
+    def begin_login(self, *options):
+        return start_process([CELLGATE, "login", "web", *options, "--url", self.url], cwd=self.workspace.path, text=True,
+                             env=self.workspace.environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE)
+
     def start_login(self):
-        login = start_process([CELLGATE, "login", "web", "--url", self.url], cwd=self.workspace.path, text=True,
-                              env=self.workspace.environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE)
+        login = self.begin_login()
         page = next(line for line in login.stdout if line.startswith("http")).strip()
         return login, page
 
@@ -465,6 +468,15 @@ class CommandLine(LoginTest):
         self.assertIn("seen", self.cellgate(*call).stdout)
         self.assertEqual(self.cellgate("logout").stdout, "logged out of web\n")
         self.assertEqual(self.cellgate(*call).returncode, 1)
+
+    def test_with_json_it_prints_what_the_methods_answer(self):
+        self.serve()
+        login = self.begin_login("--json")
+        begun = json.loads(login.stdout.readline())
+        self.assertEqual(browse(begun["authorizationUrl"]), 200)
+        out, _ = login.communicate()
+        self.assertEqual((login.returncode, json.loads(out)["status"]), (0, "granted"))
+        self.assertEqual(json.loads(self.cellgate("logout", "--json").stdout), {})
 
     def test_an_interrupt_gives_the_login_up(self):
         self.serve()

@@ -1,0 +1,11 @@
+#include "workspace_option.hpp"
+
+namespace cellgate::cli {
+
+void add_root(CLI::App& command, std::string& workspace) {
+    command.add_option("--root", workspace, "The workspace; default: the current directory")
+        ->check(CLI::ExistingDirectory.description({}))
+        ->type_name("DIR");
+}
+
+} // namespace cellgate::cli

@@ -242,6 +242,7 @@ void add_policy(CLI::App& app, Invocation& invocation) {
 
     CLI::App* trying =
         add_part("test", "Say what would happen to a call, a connection or a request; nothing is done", test);
+    trying->alias("explain");
     trying
         ->add_option("ACTION", arguments->text,
                      "'filesystem/read_file path=notes.txt', 'network example.org:443', "

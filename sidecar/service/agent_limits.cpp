@@ -19,23 +19,34 @@ constexpr std::string_view how_to_get_more = "ask for less, or leave it out; a u
                                              "agents.json (docs/limits.md), or run it in a session of theirs";
 
 constexpr const char* may_hold =
-    "It may hold timeoutSeconds, memoryBytes, cpuSeconds and executions, each a number, and sandboxConfig, the path of "
-    "sandbox settings; or remove the file.";
+    "It may hold timeoutSeconds, memoryBytes, cpuSeconds and executions, each a number, sandboxConfig, the path of "
+    "sandbox "
+    "settings, and agents, with the same but executions for each agent by its name; or remove the file.";
 
-struct File {
+// What an agent has of its own.
+struct Section {
     static constexpr bool closed = true;
     std::optional<double> timeout_seconds;
     std::optional<std::int64_t> memory_bytes;
     std::optional<std::int64_t> cpu_seconds;
-    std::optional<std::int64_t> executions;
     std::optional<std::string> sandbox_config;
     template <class Self, class Visit>
     static void fields(Self& self, Visit& visit) {
         visit("timeoutSeconds", self.timeout_seconds);
         visit("memoryBytes", self.memory_bytes);
         visit("cpuSeconds", self.cpu_seconds);
-        visit("executions", self.executions);
         visit("sandboxConfig", self.sandbox_config);
+    }
+};
+
+struct File : Section {
+    std::optional<std::int64_t> executions;
+    std::optional<std::map<std::string, Section>> agents;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        Section::fields(self, visit);
+        visit("executions", self.executions);
+        visit("agents", self.agents);
     }
 };
 
@@ -60,11 +71,36 @@ std::uint64_t whole(const std::string& path, const char* name, std::int64_t numb
     return static_cast<std::uint64_t>(number);
 }
 
+// `place`: for errors.
+void set_limits(AgentLimits& limits, const Section& asked, const std::string& place, const Environment& environment) {
+    if (asked.timeout_seconds) {
+        if (!(*asked.timeout_seconds > 0 && *asked.timeout_seconds <= max_seconds)) {
+            throw invalid(place, "timeoutSeconds: expected more than 0, and at most a year");
+        }
+        limits.timeout_seconds = *asked.timeout_seconds;
+    }
+    if (asked.memory_bytes) {
+        limits.memory_bytes = whole(place, "memoryBytes", *asked.memory_bytes);
+    }
+    if (asked.cpu_seconds) {
+        limits.cpu_seconds = whole(place, "cpuSeconds", *asked.cpu_seconds);
+    }
+    if (asked.sandbox_config) {
+        const std::string file = sandbox::without_tilde(*asked.sandbox_config, environment);
+        if (!file.starts_with('/')) {
+            throw invalid(place, "sandboxConfig: expected a path that begins with / or ~/");
+        }
+        try {
+            limits.sandbox_settings = sandbox::read_settings(file);
+        } catch (const Error& error) {
+            throw Error(error.code, fmt::format("{}: {}", place, error.message), error.hint);
+        }
+    }
+}
+
 } // namespace
 
-AgentLimits::AgentLimits()
-    : memory_bytes(std::min(max_memory_bytes, sandbox::default_memory_bytes())),
-      executions(std::max<std::size_t>(2, std::thread::hardware_concurrency() / 2)) {}
+AgentLimits::AgentLimits() : memory_bytes(std::min(max_memory_bytes, sandbox::default_memory_bytes())) {}
 
 protocol::Limits AgentLimits::limits_of(protocol::Limits asked) const {
     asked.memory_bytes = at_most("limits.memoryBytes", asked.memory_bytes, memory_bytes);
@@ -96,36 +132,26 @@ double AgentLimits::timeout_of(const char* name, std::optional<double> asked, st
     return at_most(name, asked, std::max(timeout_seconds, of_session.value_or(0)));
 }
 
-AgentLimits read_agent_limits(const std::string& path, const Environment& environment) {
-    AgentLimits limits;
-    const File asked = read_config_file<File>(path, may_hold).value_or(File());
-    if (asked.timeout_seconds) {
-        if (!(*asked.timeout_seconds > 0 && *asked.timeout_seconds <= max_seconds)) {
-            throw invalid(path, "timeoutSeconds: expected more than 0, and at most a year");
-        }
-        limits.timeout_seconds = *asked.timeout_seconds;
+AgentSettings::AgentSettings() : executions(std::max<std::size_t>(2, std::thread::hardware_concurrency() / 2)) {}
+
+const AgentLimits& AgentSettings::limits_of(const std::optional<std::string>& agent) const {
+    const auto own = agent ? named.find(*agent) : named.end();
+    return own == named.end() ? limits : own->second;
+}
+
+AgentSettings read_agent_settings(const std::string& path, const Environment& environment) {
+    AgentSettings settings;
+    const File file = read_config_file<File>(path, may_hold).value_or(File());
+    if (file.executions) {
+        settings.executions = whole(path, "executions", *file.executions);
     }
-    if (asked.memory_bytes) {
-        limits.memory_bytes = whole(path, "memoryBytes", *asked.memory_bytes);
+    set_limits(settings.limits, file, path, environment);
+    for (const auto& [name, section] : file.agents.value_or(std::map<std::string, Section>())) {
+        AgentLimits own = settings.limits;
+        set_limits(own, section, fmt::format("{}: agents.{}", path, name), environment);
+        settings.named.emplace(name, std::move(own));
     }
-    if (asked.cpu_seconds) {
-        limits.cpu_seconds = whole(path, "cpuSeconds", *asked.cpu_seconds);
-    }
-    if (asked.executions) {
-        limits.executions = whole(path, "executions", *asked.executions);
-    }
-    if (asked.sandbox_config) {
-        const std::string file = sandbox::without_tilde(*asked.sandbox_config, environment);
-        if (!file.starts_with('/')) {
-            throw invalid(path, "sandboxConfig: expected a path that begins with / or ~/");
-        }
-        try {
-            limits.sandbox_settings = sandbox::read_settings(file);
-        } catch (const Error& error) {
-            throw Error(error.code, fmt::format("{}: {}", path, error.message), error.hint);
-        }
-    }
-    return limits;
+    return settings;
 }
 
 } // namespace cellgate::service

@@ -1,7 +1,7 @@
 #pragma once
 // `AgentLimits` is the default and the maximum of the limits of an agent's sessions and executions, and the settings of
-// the sandbox of its sessions. A user sets them in the file `agents.json` of cellgate's configuration directory, which
-// no cell can see.
+// the sandbox of its sessions. `AgentSettings` is what a user sets of them in the file `agents.json` of cellgate's
+// configuration directory, which no cell can see.
 
 #include "base/environment.hpp"
 #include "protocol/messages/sessions.hpp"
@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,11 +20,9 @@ struct AgentLimits {
     double timeout_seconds = 300;                              // of an execution
     std::uint64_t memory_bytes = 0;                            // of a session of the agent's own
     std::uint64_t cpu_seconds = 3600;                          // of each process of such a session
-    std::size_t executions = 0;                                // of all agents in the workspace at a time
     std::shared_ptr<const sandbox::Settings> sandbox_settings; // nullptr: those of all sessions
 
-    // Memory: 8 GiB, or a user's default if that is lower. Executions: half as many as there are processors, and at
-    // least two.
+    // Memory: 8 GiB, or a user's default if that is lower.
     AgentLimits();
 
     // `asked` of a session, with the defaults for missing fields. Throws Error{limit_exceeded} if a field exceeds the
@@ -37,9 +36,20 @@ struct AgentLimits {
 // Throws Error{limit_exceeded} unless each limit that `change` names is at most the present one.
 void require_lower(const protocol::Limits& change, const protocol::Limits& present);
 
+struct AgentSettings {
+    std::size_t executions; // of all agents in the workspace at a time
+    AgentLimits limits;
+    std::map<std::string, AgentLimits> named; // of those that have their own, by the agent's name
+
+    // Executions: half as many as there are processors, and at least two.
+    AgentSettings();
+    const AgentLimits& limits_of(const std::optional<std::string>& agent) const;
+};
+
 // A missing file means the defaults. Throws Error{config_invalid} unless the file is {"timeoutSeconds": …,
-// "memoryBytes": …, "cpuSeconds": …, "executions": …, "sandboxConfig": "/…" or "~/…"}, each field optional, and the
-// settings can be read.
-AgentLimits read_agent_limits(const std::string& path, const Environment& environment);
+// "memoryBytes": …, "cpuSeconds": …, "sandboxConfig": "/…" or "~/…", "executions": …, "agents": {NAME: {…}}}, each
+// field optional, and the settings can be read. What is set for all is the default of `agents`, which have the first
+// four.
+AgentSettings read_agent_settings(const std::string& path, const Environment& environment);
 
 } // namespace cellgate::service

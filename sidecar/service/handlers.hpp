@@ -28,7 +28,7 @@ namespace cellgate::service {
 struct SidecarServices {
     async::Loop& loop;
     const Workspace& workspace;
-    const AgentLimits& agent_limits;
+    const AgentSettings& agents;
     const bool outlives_clients; // see SidecarOptions
     SessionTable& sessions;
     store::Journals& journals;

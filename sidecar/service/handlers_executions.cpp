@@ -32,9 +32,9 @@ struct Executions {
         require_open_to(*session);
         if (client.role != protocol::Role::user) {
             const bool of_a_user = !session->options().agent;
-            params.timeout_seconds =
-                sidecar.agent_limits.timeout_of("timeoutSeconds", params.timeout_seconds,
-                                                of_a_user ? session->options().limits.wall_seconds : std::nullopt);
+            params.timeout_seconds = sidecar.agents.limits_of(gate::name_of(client.agent))
+                                         .timeout_of("timeoutSeconds", params.timeout_seconds,
+                                                     of_a_user ? session->options().limits.wall_seconds : std::nullopt);
         }
         if (params.execution_id) {
             sidecar.sessions.require_new_execution(*params.execution_id);

@@ -84,8 +84,9 @@ struct Sessions {
         if (options.kernel.server) {
             options.kernel.server->url = jupyter::server_url(options.kernel.server->url);
         }
-        if (client.role != protocol::Role::user && sidecar.agent_limits.sandbox_settings) {
-            options.settings = sidecar.agent_limits.sandbox_settings;
+        const AgentLimits* of_agent = limits_of_agent();
+        if (of_agent && of_agent->sandbox_settings) {
+            options.settings = of_agent->sandbox_settings;
         }
         const bool elsewhere = options.kernel.connection_file || options.kernel.server;
         if (elsewhere && params.sandbox && params.sandbox->isolated) {
@@ -114,11 +115,16 @@ struct Sessions {
         }
         options.limits = params.limits.value_or(protocol::Limits{});
         choose_profile(options, params.profile);
-        if (client.role != protocol::Role::user) {
-            options.limits = sidecar.agent_limits.limits_of(options.limits);
+        if (of_agent) {
+            options.limits = of_agent->limits_of(options.limits);
         }
         const std::shared_ptr<session::Session> session = co_await sidecar.sessions.create(std::move(options));
         co_return session->info();
+    }
+
+    // nullptr of a user, who has none.
+    const AgentLimits* limits_of_agent() const {
+        return client.role == protocol::Role::user ? nullptr : &sidecar.agents.limits_of(gate::name_of(client.agent));
     }
 
     Task<std::shared_ptr<const sandbox::Image>> open_image(std::string name, sandbox::Isolation isolation,
@@ -206,11 +212,11 @@ struct Sessions {
 
     Task<protocol::LimitsSetResult> set_limits(protocol::LimitsSetParams params) {
         const std::shared_ptr<session::Session> session = sidecar.sessions.find(params.session_id);
-        if (client.role != protocol::Role::user) {
+        if (const AgentLimits* of_agent = limits_of_agent()) {
             if (!session->belongs_to(client.id)) {
                 client.refuse("an agent can lower the limits only of a session that it created");
             }
-            sidecar.agent_limits.limits_of(params.limits);
+            of_agent->limits_of(params.limits);
             require_lower(params.limits, session->options().limits);
         }
         protocol::LimitsSetResult result;

@@ -98,7 +98,7 @@ struct Sidecar::Impl {
     const bool outlives_clients;
     store::Directories directories;
     Workspace workspace;
-    AgentLimits agent_limits;
+    AgentSettings agents;
     store::Journals journals;
     std::unique_ptr<store::Ledger> ledger; // nullptr unless it outlives its clients
     CrashRecovery crash_recovery;
@@ -140,7 +140,7 @@ struct Sidecar::Impl {
 Sidecar::Impl::Impl(async::Loop& loop_, SidecarOptions options)
     : loop(loop_), outlives_clients(options.outlives_clients), directories(private_directories(options.environment)),
       workspace(open_workspace(options)),
-      agent_limits(read_agent_limits(directories.config + "/agents.json", options.environment)),
+      agents(read_agent_settings(directories.config + "/agents.json", options.environment)),
       journals(journal_directory(directories, workspace.path), run_blocking(loop)),
       ledger(outlives_clients ? std::make_unique<store::Ledger>(journals.directory()) : nullptr),
       crash_recovery(loop, {journal_directory(directories, workspace.path), directories.state + "/journals"}),
@@ -158,10 +158,10 @@ Sidecar::Impl::Impl(async::Loop& loop_, SidecarOptions options)
                      std::bind_front(&Impl::secret_for_request, this)),
       secrets(loop, loop.clock(), secrets_options(directories, workspace)),
       server_tokens(secrets, known_secrets, secret_record, elicitations),
-      saved_tools(loop, workspace, agent_limits, sessions, review),
+      saved_tools(loop, workspace, agents.limits, sessions, review),
       registry(loop, loop.clock(), gate, registry_options()),
       installs(loop, gate, directories, workspace.path, workspace.environment), trusted_servers(registry, gate),
-      turns(agent_limits.executions),
+      turns(agents.executions),
       events(clients, idle_tracker, ledger.get(), activity, changes, stats, review, session_secrets),
       session_services{loop,        loop.clock(), gate,  registry.dispatcher(), *network,       events,
                        directories, journals,     turns, known_secrets,         workspace.path, workspace.environment},
@@ -169,7 +169,7 @@ Sidecar::Impl::Impl(async::Loop& loop_, SidecarOptions options)
       profiles(directories.config + "/profiles.json"),
       code_checks(loop, directories, workspace.path, workspace.environment),
       session_checks(code_checks, sessions, profiles),
-      services{loop,           workspace,     agent_limits,  outlives_clients, sessions,      journals,
+      services{loop,           workspace,     agents,        outlives_clients, sessions,      journals,
                crash_recovery, idle_tracker,  gate,          elicitations,     registry,      trusted_servers,
                installs,       images,        activity,      changes,          stats,         review,
                secrets,        known_secrets, secret_record, session_secrets,  server_tokens, profiles,

@@ -351,6 +351,39 @@ class LimitsThatAUserGivesAgents(WorkspaceSidecarTest):
         self.assertEqual(ended["status"], "timeout")
 
 
+class LimitsOfAnAgentByItsName(WorkspaceSidecarTest):
+    def setUp(self):
+        super().setUp()
+        folder = self.workspace.home / ".config/cellgate"
+        folder.mkdir(parents=True, mode=0o700)
+        (self.workspace.home / "patient.json").write_text(json.dumps(
+            {"filesystem": {"denyRead": [], "allowWrite": ["."], "denyWrite": []},
+             "network": {"allowedDomains": [], "deniedDomains": []}}))
+        (folder / "agents.json").write_text(json.dumps(
+            {"timeoutSeconds": 5, "cpuSeconds": 60,
+             "agents": {"patient": {"timeoutSeconds": 50, "sandboxConfig": "~/patient.json"}}}))
+
+    def agent_of_name(self, name):
+        agent = self.agent(initialize=False)
+        agent.request("initialize", {"clientInfo": {"name": name}, "processId": None,
+                                     "rootUri": self.workspace.path.as_uri(), "capabilities": {}})
+        agent.notify("initialized", {})
+        return agent
+
+    def test_one_that_has_its_own_gets_them_and_the_rest_from_those_of_all(self):
+        self.editor()
+        patient, other = self.agent_of_name("patient"), self.agent_of_name("other")
+        own = patient.request("session/create", {})
+        self.assertEqual(own["sandboxConfig"], str(self.workspace.home / "patient.json"))
+        self.assertEqual((own["limits"]["wallSeconds"], own["limits"]["cpuSeconds"]), (50, 60))
+        self.assertEqual(patient.run("1", sessionId=own["sessionId"], timeoutSeconds=50).result()["status"], "ok")
+        of_all = other.request("session/create", {})
+        self.assertEqual((of_all["limits"]["wallSeconds"], "sandboxConfig" in of_all), (5, False))
+        with self.assertRaises(RpcError) as caught:
+            other.run("1", sessionId=of_all["sessionId"], timeoutSeconds=50)
+        self.assertEqual(caught.exception.code, 1024)
+
+
 class SandboxSettingsThatAUserGivesAgents(WorkspaceSidecarTest):
     def test_hold_in_agents_sessions_and_in_no_other(self):
         folder = self.workspace.home / ".config/cellgate"
@@ -374,7 +407,8 @@ class LimitsThatCannotBeRead(WorkspaceTest):
     def test_start_nothing_and_say_what_they_may_hold(self):
         folder = self.workspace.home / ".config/cellgate"
         folder.mkdir(parents=True, mode=0o700)
-        for text in ("[]", '{"timeout": 5}', '{"timeoutSeconds": 0}', '{"memoryBytes": -1}', "{", '{"sandboxConfig": "x.json"}'):
+        for text in ("[]", '{"timeout": 5}', '{"timeoutSeconds": 0}', '{"memoryBytes": -1}', "{", '{"sandboxConfig": "x.json"}',
+                     '{"agents": {"a": {"executions": 1}}}', '{"agents": {"a": {"memoryBytes": 0}}}'):
             with self.subTest(text):
                 (folder / "agents.json").write_text(text)
                 ended = subprocess.run([CELLGATE, "serve", "--stdio", "--root", self.workspace.path], text=True,

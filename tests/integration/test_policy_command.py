@@ -38,7 +38,7 @@ class PolicyCommand(CliTest):
         rule = added.stdout.split()[-1]
         self.assertIn(f'{rule}  deny  fix/tool-1 s=in:["secret","key"]  (workspaceStore)', self.policy("list").stdout)
         self.assertIn("deny: ", self.policy("test", "fix/tool-1 s=key").stdout)
-        self.assertNotIn("deny: ", self.policy("test", "fix/tool-1 s=other").stdout)
+        self.assertNotIn("deny: ", self.policy("explain", "fix/tool-1 s=other").stdout)
         self.assertIn("rule", self.call({"s": "secret"}, None))
         self.assertEqual(self.call({"s": "other"}, "allow"), "allowed")
         self.assertEqual(self.policy("remove", rule).returncode, 0)

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import type { Rule, SecretInfo, ToolServerInfo } from "../src/protocol/messages";
 import { permissionGroups, type Facts } from "../src/sessionViews/permissionGroups";
@@ -57,4 +58,17 @@ test("secrets are this session's and wider ones, limits all", () => {
     assert.deepEqual(rowsOf("Secrets", { secrets }).map((row) => row.split(":")[0]), ["TOKEN", "MINE"]);
     assert.equal(rowsOf("Limits", {})[0], "Memory of each process, and of all together: 1 GiB");
     assert.equal(rowsOf("Limits", {}).length, 8);
+});
+
+test("each line but a default rule leads to what changes it, and the settings are there", () => {
+    const manifest = JSON.parse(readFileSync("package.json", "utf8")) as { contributes: { configuration: { properties: object } | { properties: object }[] } };
+    const settings = [manifest.contributes.configuration].flat().flatMap(({ properties }) => Object.keys(properties));
+    const rules = [rule({ kind: "network", host: "example.org" }), rule({ kind: "tool", source: "default" })];
+    const full = { ...session, image: { name: "work", id: "1" }, sandboxConfig: "/s.json", sandboxNotices: ["a notice"], sandboxAdditions: { allowRead: ["/data"] } };
+    const groups = permissionGroups({ session: full, workspace: "/w", rules, servers: [server], secrets: [secret({})] });
+    const rows = groups.flatMap((group) => group.rows);
+    assert.deepEqual(rows.filter(({ change }) => change === undefined).map(({ text }) => text), ["any tool"]);
+    for (const { text, change } of rows) {
+        if (typeof change === "object" && "setting" in change) assert.ok(settings.includes(change.setting), `${text}: ${change.setting}`);
+    }
 });

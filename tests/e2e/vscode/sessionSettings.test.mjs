@@ -64,3 +64,27 @@ scenario("a cell of a notebook has a timeout, which is kept in its file", { file
     await editor.page.locator(".cell-status-item .codicon-notebook-state-error").waitFor();
     await editor.screenshot("ended");
 });
+
+scenario("what a session may do is one list, and its lines lead to what changes them", { files, settings: {} }, async ({ workspace, editor }) => {
+    await editor.openFile("plan.py");
+    await editor.lens("Run Cell").first().click();
+    await until(async () => (await workspace.read("seen").catch(() => "")) !== "", "the end of the cell");
+    const list = async () => editor.command("cellgate: Show What a Session May Do");
+    const title = (text) => editor.page.locator(".quick-input-title", { hasText: text });
+    await list();
+    await title("may do").waitFor();
+    await editor.screenshot("permissions");
+    await editor.choose("Any other host");
+    await type(editor, "Add Rule", "deny network example.org");
+    await title("Where does it hold?").waitFor();
+    await editor.choose("In this workspace");
+    await until(async () => {
+        await list();
+        await title("may do").waitFor();
+        const isThere = (await editor.page.locator(".quick-input-list .monaco-list-row", { hasText: "example.org" }).count()) === 1;
+        if (!isThere) await editor.page.keyboard.press("Escape");
+        return isThere;
+    }, "the rule in the list");
+    await editor.choose("Held by bwrap");
+    await editor.page.locator(".settings-editor", { hasText: "Sandbox Launcher" }).waitFor();
+});

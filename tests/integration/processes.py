@@ -25,6 +25,18 @@ def start_process(arguments, **options):
     return process
 
 
+def wait_process(process, timeout=TIMEOUT):
+    """Waits for the end of one that start_process started. One that does not end is killed, and an error."""
+    try:
+        process.wait(timeout)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+        raise
+    finally:
+        OWN.discard(process.pid)
+
+
 def stat_of(pid):
     """State and parent of a process, or None."""
     try:

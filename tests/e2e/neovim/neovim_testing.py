@@ -9,7 +9,6 @@ headless. What the tests want to know of its inside they ask over its socket.
 import contextlib
 import json
 import os
-import re
 import socket
 import struct
 import subprocess
@@ -20,15 +19,16 @@ from pathlib import Path
 import msgpack
 
 REPOSITORY = Path(__file__).resolve().parents[3]
-sys.path.insert(0, str(REPOSITORY / "tests" / "integration"))
-from cellgate_client import CELLGATE, OWN, WorkspaceSidecarTest, start_process, wait_until  # noqa: E402
+sys.path[:0] = [str(REPOSITORY / "tests" / "integration"), str(REPOSITORY / "tests" / "e2e")]
+from cellgate_client import CELLGATE, WorkspaceSidecarTest, start_process, wait_until  # noqa: E402
+from processes import wait_process  # noqa: E402
+from terminal import HEIGHT, WIDTH, Terminal  # noqa: E402
 
 NEOVIM = os.environ.get("NEOVIM", str(REPOSITORY / "build/neovim/trixie/nvim"))
 SCREEN = os.environ.get("SCREEN", "tmux")
 TIMEOUT = int(os.environ.get("TIMEOUT", "60"))
 PLUGIN = REPOSITORY / "editors" / "neovim"
 FILESYSTEM_SERVER = REPOSITORY / "tests/node_modules/@modelcontextprotocol/server-filesystem/dist/index.js"
-WIDTH, HEIGHT = 110, 40
 
 
 def tiny_png():
@@ -87,7 +87,6 @@ class Neovim:
         self.trace = workspace.new_trace()
         number = self.trace.stem
         self.socket = workspace.base / f"{number}.sock"
-        self.tmux_socket = workspace.base / f"{number}.tmux"
         given = {"program": CELLGATE, "arguments": ["--trace", str(self.trace)], **(settings or {})}
         start = workspace.base / f"{number}.lua"
         start.write_text(
@@ -100,27 +99,19 @@ class Neovim:
             "vim.notify = function(text, ...) table.insert(Messages, text) return told(text, ...) end\n"
         )
         command = [NEOVIM, "-u", str(start), "--listen", str(self.socket), *([str(file)] if file else [])]
-        variables = workspace.environment(TERM="xterm-256color", **(environment or {}))
-        # A user may use either name for a root that has links in it.
+        self.terminal = None
         if SCREEN == "tmux":
-            # Not a daemon: it stays this process's child, and ends with it.
-            self.process = start_process(["tmux", "-D", "-S", str(self.tmux_socket), "-f", "/dev/null"],
-                                         env={**variables, "SHELL": "/bin/sh"}, cwd=workspace.path,
-                                         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            wait_until(self.tmux_socket.exists, "tmux's socket")
-            # Its shell reads a profile, which may set PATH.
-            assignments = [f"{name}={value}" for name, value in (environment or {}).items()]
-            self.tmux("new-session", "-d", "-x", str(WIDTH), "-y", str(HEIGHT), "-c", str(workspace.path),
-                      "exec env " + " ".join(f"'{word}'" for word in [*assignments, *command]))
-            self.tmux("set-option", "-s", "exit-empty", "on")
+            self.terminal = Terminal(workspace, command, environment)
+            self.process = self.terminal.process
         else:
-            self.process = start_process([command[0], "--headless", *command[1:]], env=variables, cwd=workspace.path,
-                                         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            self.process = start_process([command[0], "--headless", *command[1:]],
+                                         env=workspace.environment(TERM="xterm-256color", **(environment or {})),
+                                         cwd=workspace.path, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                          stderr=subprocess.DEVNULL)
         self.remote = wait_until(self._connect, "Neovim's socket")
         # Which is there before the settings are read.
         wait_until(lambda: self.lua("return vim.v.vim_did_enter == 1 and Messages ~= nil"), "the end of Neovim's start")
-        if SCREEN == "headless":
+        if not self.terminal:
             self.lua(f"vim.o.columns, vim.o.lines = {WIDTH}, {HEIGHT}")
 
     def _connect(self):
@@ -129,19 +120,14 @@ class Neovim:
         except OSError:
             return None
 
-    def tmux(self, *arguments):
-        done = subprocess.run(["tmux", "-S", str(self.tmux_socket), *arguments], capture_output=True, text=True)
-        assert done.returncode == 0, (arguments, done.stderr)
-        return done.stdout
-
     # --- asking its inside
 
     def lua(self, code, *arguments):
         try:
             return self.remote.call("nvim_exec_lua", code, list(arguments))
         except TimeoutError:
-            screen = self.tmux("capture-pane", "-p") if SCREEN == "tmux" else "(none: headless)"
-            raise AssertionError(f"Neovim does not answer; it shows\n{screen}") from None
+            rows = self.terminal.screen() if self.terminal else ["(none: headless)"]
+            raise AssertionError("Neovim does not answer; it shows\n" + "\n".join(rows)) from None
 
     def messages(self):
         return self.lua("return Messages")
@@ -153,9 +139,8 @@ class Neovim:
 
     def keys(self, text):
         """Keys as Neovim writes them: `:Cellgate run<CR>`."""
-        if SCREEN == "tmux":
-            self.tmux("send-keys", "-l", "--", re.sub(r"<C-(\w)>", lambda found: chr(ord(found[1].upper()) - 64), text)
-                      .replace("<CR>", "\r").replace("<Esc>", "\x1b"))
+        if self.terminal:
+            self.terminal.keys(text)
         else:
             self.remote.call("nvim_input", text.replace("\n", "<CR>"))
 
@@ -164,8 +149,8 @@ class Neovim:
 
     def screen(self):
         """The rows of the screen."""
-        if SCREEN == "tmux":
-            return self.tmux("capture-pane", "-p").rstrip("\n").split("\n")
+        if self.terminal:
+            return self.terminal.screen()
         return self.lua("vim.cmd.redraw() local rows = {} for row = 1, vim.o.lines do local cells = {} "
                         "for column = 1, vim.o.columns do cells[column] = vim.fn.screenstring(row, column) end "
                         "rows[row] = table.concat(cells) end return rows")
@@ -203,7 +188,7 @@ class Neovim:
             return mode["blocking"] or mode["mode"] == "c"
 
         wait_until(is_asked, "a menu", TIMEOUT)
-        if SCREEN == "tmux":
+        if self.terminal:
             self.wait_screen(*texts)
 
     def wait_answerable(self):
@@ -259,14 +244,7 @@ class Neovim:
 
     def _end(self):
         self.remote.close()
-        try:
-            self.process.wait(TIMEOUT)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-            raise
-        finally:
-            OWN.discard(self.process.pid)
+        wait_process(self.process, TIMEOUT)
 
     @property
     def ended(self):

@@ -17,11 +17,12 @@ import threading
 import unittest
 from pathlib import Path
 
-from neovim_testing import (CELLGATE, NEOVIM, OWN, TIMEOUT, PLUGIN, REPOSITORY, NeovimTest, Remote, start_process,
+from neovim_testing import (CELLGATE, NEOVIM, TIMEOUT, PLUGIN, REPOSITORY, NeovimTest, Remote, start_process,
                             tiny_png, wait_until)
 
 sys.path.insert(0, str(REPOSITORY / "tests" / "integration"))
 from mcp_testing import McpClient  # noqa: E402
+from processes import wait_process  # noqa: E402
 
 CALL = "# %%\nfrom mcptools.host import read_file\nprint(read_file.run(path='notes.txt').content)\n"
 
@@ -327,8 +328,7 @@ class Pictures(NeovimTest):
 
         def end():
             process.kill()
-            process.wait()
-            OWN.discard(process.pid)
+            wait_process(process)
             listener.join(TIMEOUT)
             os.close(terminal)
 

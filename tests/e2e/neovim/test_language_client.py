@@ -5,7 +5,8 @@ import json
 import subprocess
 import unittest
 
-from neovim_testing import CELLGATE, NEOVIM, TIMEOUT, OWN, Remote, WorkspaceSidecarTest, start_process, wait_until
+from neovim_testing import CELLGATE, NEOVIM, Remote, WorkspaceSidecarTest, start_process, wait_until
+from processes import wait_process
 
 START = """
 vim.o.swapfile = false
@@ -47,8 +48,7 @@ class LanguageClient(WorkspaceSidecarTest):
     def end(self):
         if self.process.poll() is None:
             self.process.terminate()
-        self.process.wait(TIMEOUT)
-        OWN.discard(self.process.pid)
+        wait_process(self.process)
         self.remote.close()
 
     def lua(self, code, *arguments):

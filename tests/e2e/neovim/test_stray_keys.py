@@ -10,8 +10,9 @@ import unittest
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 
-from neovim_testing import NEOVIM, OWN, PLUGIN, Remote, start_process, wait_until
+from neovim_testing import NEOVIM, PLUGIN, Remote, start_process, wait_until
 from cellgate_client import TestWorkspace
+from processes import wait_process
 
 SEQUENCES = int(os.environ.get("STRAY_KEYS", 2000))
 FRESH_AFTER = 500  # sequences, a new Neovim
@@ -53,8 +54,7 @@ class StrayKeys(unittest.TestCase):
         process = start_process([NEOVIM, "--headless", "--clean", "-n", "--listen", str(socket)], cwd=workspace.path,
                                 env=workspace.environment(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                 stderr=subprocess.DEVNULL)
-        self.addCleanup(OWN.discard, process.pid)
-        self.addCleanup(process.wait)
+        self.addCleanup(wait_process, process)
         self.addCleanup(process.kill)
 
         def connect():

@@ -87,7 +87,7 @@ class Dev(unittest.TestCase):
         for arguments in ([], ["help"], ["--help"]):
             result = machine.dev(*arguments)
             self.assertEqual(result.returncode, 0, result.stderr)
-            for command in ("help", "demo", "build", "test", "test quick", "e2e-neovim", "bench", "format", "lint"):
+            for command in ("help", "demo", "build", "test", "test quick", "e2e-neovim", "e2e-helix", "bench", "format", "lint"):
                 self.assertRegex(result.stdout, rf"(?m)^  {command}\s")
         self.assertEqual(machine.calls(""), [])
 

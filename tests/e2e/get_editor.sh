@@ -1,20 +1,36 @@
 #!/bin/sh
-# get_neovim.sh SUITE DIRECTORY: the Neovim of a suite of Debian (trixie, sid), with every library that it needs, unpacked
-# below DIRECTORY, and DIRECTORY/nvim to start it. Nothing of the system changes: apt works on lists and a status of its own,
-# with the mirror and the keyring of the system. What the suite has now is taken, and its version is printed.
+# get_editor.sh SUITE PACKAGE DIRECTORY: an editor of a suite of Debian (trixie, sid), with every library that it needs,
+# unpacked below DIRECTORY, and a program in DIRECTORY to start it: nvim for the package neovim, hx for hx (Helix). Nothing of
+# the system changes: apt works on lists and a status of its own, with the mirror and the keyring of the system. What the
+# suite has now is taken, and its version is printed.
 set -eu
-suite=$1
-mkdir -p "$2"
-place=$(CDPATH='' cd -- "$2" && pwd -P)
 
 die() {
-    printf 'get_neovim: %s\n' "$*" >&2
+    printf 'get_editor: %s\n' "$*" >&2
     exit 1
 }
 
+suite=$1
+package=$2
+case $package in
+neovim)
+    program=nvim
+    runtime=VIMRUNTIME
+    runtime_folder=usr/share/nvim/runtime
+    ;;
+hx)
+    program=hx
+    runtime=HELIX_RUNTIME
+    runtime_folder=usr/lib/hx/runtime
+    ;;
+*) die "expected the package neovim or hx, found $package" ;;
+esac
+mkdir -p "$3"
+place=$(CDPATH='' cd -- "$3" && pwd -P)
+
 # shellcheck source=/dev/null
 . /etc/os-release
-[ "${ID-}" = debian ] || die "Neovim $suite comes from Debian's archive, and this system is ${ID-unknown}"
+[ "${ID-}" = debian ] || die "$package of $suite comes from Debian's archive, and this system is ${ID-unknown}"
 # apt fills in these words itself.
 # shellcheck disable=SC2016
 mirror=$(apt-get indextargets --format '$(CODENAME) $(SITE)' | sed -n "s/^${VERSION_CODENAME} //p" | head -n 1)
@@ -40,13 +56,13 @@ DPkg::Post-Invoke-Success "";
 CONF
 export APT_CONFIG="$apt/apt.conf"
 apt-get update -q >"$apt/log" 2>&1 || die "apt cannot read $suite: $(tail -n 3 "$apt/log")"
-# With nothing installed, apt downloads everything that neovim depends on.
-apt-get install -q --download-only neovim >>"$apt/log" 2>&1 || die "no neovim from $suite: $(tail -n 3 "$apt/log")"
+# With nothing installed, apt downloads everything that the package depends on.
+apt-get install -q --download-only "$package" >>"$apt/log" 2>&1 || die "no $package from $suite: $(tail -n 3 "$apt/log")"
 
 rm -rf "$place/root.new"
 mkdir "$place/root.new"
-for package in "$apt"/cache/archives/*.deb; do
-    dpkg -x "$package" "$place/root.new"
+for archive in "$apt"/cache/archives/*.deb; do
+    dpkg -x "$archive" "$place/root.new"
 done
 rm -rf "$place/root" "$apt/cache" "$apt/lists"
 mv "$place/root.new" "$place/root"
@@ -59,11 +75,11 @@ for directory; do
 done
 loader=$(find "$place/root/usr/lib" "$place/root/usr/lib64" "$place/root/lib64" "$place/root/lib" -name 'ld-linux-*.so*' \
     2>/dev/null | head -n 1)
-patchelf --set-interpreter "$loader" --force-rpath --set-rpath "$path" "$place/root/usr/bin/nvim"
-cat >"$place/nvim" <<RUN
+patchelf --set-interpreter "$loader" --force-rpath --set-rpath "$path" "$place/root/usr/bin/$program"
+cat >"$place/$program" <<RUN
 #!/bin/sh
-export VIMRUNTIME="$place/root/usr/share/nvim/runtime"
-exec "$place/root/usr/bin/nvim" "\$@"
+export $runtime="$place/root/$runtime_folder"
+exec "$place/root/usr/bin/$program" "\$@"
 RUN
-chmod +x "$place/nvim"
-"$place/nvim" --version | head -n 1
+chmod +x "$place/$program"
+"$place/$program" --version | head -n 1

@@ -27,7 +27,7 @@ constexpr JsonClient json_clients[] = {
     {"claude", ".mcp.json of the workspace (Claude Code), or claude_desktop_config.json (Claude Desktop)", "mcpServers",
      true, false},
     {"cursor", ".cursor/mcp.json of the workspace", "mcpServers", false, true},
-    {"neovim", "~/.config/mcphub/servers.json (mcphub.nvim)", "mcpServers", false, false},
+    {"neovim", ".mcphub/servers.json of the workspace (mcphub.nvim 6.1 or newer)", "mcpServers", false, true},
 };
 constexpr std::string_view codex = "codex";
 

@@ -139,15 +139,34 @@ class Answers(LspTest):
                 number, question = self.editor_.questions.pop()
                 self.assertIn("write_file on this machine", question["message"])
                 titles = [each["title"] for each in question["actions"]]
-                self.assertEqual((titles[0], titles[-1]), ("Allow this call", "Deny"))
+                self.assertEqual((*titles[:2], titles[-1]), ("Decide later", "Allow this call", "Deny"))
                 self.editor_.send({"id": number, "result": {"title": title}})
                 execution.result()
                 self.assertEqual((self.workspace.path / "made.txt").exists(), made)
-        execution = other.execute(CALL.format("hello"))
+
+    def test_a_question_that_is_not_answered_still_waits_and_the_editor_says_so(self):
+        other = self.editor()
+        unknown = {"error": {"code": -32601, "message": "Method not found: window/showMessageRequest"}}  # as Helix 25.01
+        for reply in ({"result": None}, {"result": {"title": "Decide later"}}, unknown):
+            with self.subTest(reply):
+                self.editor_.messages.clear()
+                execution = other.execute(CALL.format("hello"))
+                self.editor_.wait(lambda: self.editor_.questions, "a question")
+                self.editor_.send({"id": self.editor_.questions.pop()[0], **reply})
+                self.editor_.wait(lambda: any("write_file" in each and "still waits for an answer: cellgate approvals allow "
+                                              in each for each in self.editor_.messages), "a word that it waits")
+                other.deny(other.waiting()[0])
+                execution.result()
+
+    def test_a_long_question_can_only_be_denied_in_the_editor_s_window(self):
+        other = self.editor()
+        execution = other.execute(CALL.format("\\n".join(f"line {i}" for i in range(20))))
         self.editor_.wait(lambda: self.editor_.questions, "a question")
-        self.editor_.send({"id": self.editor_.questions.pop()[0], "result": None})
-        self.editor_.wait(lambda: any("It still waits" in each for each in self.editor_.messages), "a word that it waits")
-        other.deny(other.waiting()[0])
+        number, question = self.editor_.questions.pop()
+        self.assertEqual([each["title"] for each in question["actions"]], ["Decide later", "Deny"])
+        self.assertLess(question["message"].count("\n"), 3)
+        self.assertIn("too long to be shown here; `cellgate approvals allow ", question["message"])
+        self.editor_.send({"id": number, "result": {"title": "Deny"}})
         execution.result()
 
     def test_a_question_that_another_client_answers_is_withdrawn(self):

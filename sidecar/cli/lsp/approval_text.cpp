@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <cstddef>
+#include <string_view>
 #include <utility>
 
 namespace cellgate::cli::lsp {
@@ -12,6 +13,22 @@ namespace {
 
 constexpr std::size_t max_shown_bytes = std::size_t{16} << 10;
 constexpr std::size_t short_id_length = 8;
+// What fits into a terminal of 24 rows and 80 columns, with the answers below it: Helix crashes when that does not.
+constexpr std::size_t max_window_rows = 12;
+constexpr std::size_t window_columns = 60;
+
+std::size_t rows_in_window(std::string_view text) {
+    std::size_t rows = 0;
+    while (true) {
+        const std::size_t end = text.find('\n');
+        const std::size_t length = end == std::string_view::npos ? text.size() : end;
+        rows += 1 + length / window_columns;
+        if (end == std::string_view::npos) {
+            return rows;
+        }
+        text.remove_prefix(end + 1);
+    }
+}
 
 } // namespace
 
@@ -31,10 +48,19 @@ std::optional<std::string> whole_text(const protocol::Approval& approval) {
     return text;
 }
 
-std::string shown_text(const protocol::Approval& approval) {
-    if (std::optional<std::string> whole = whole_text(approval)) {
-        return std::move(*whole);
+std::optional<std::string> whole_text_in_window(const protocol::Approval& approval) {
+    std::optional<std::string> whole = whole_text(approval);
+    if (whole && rows_in_window(*whole) > max_window_rows) {
+        return std::nullopt;
     }
+    return whole;
+}
+
+std::string shown_text(const protocol::Approval& approval) {
+    return whole_text(approval).value_or(reference_text(approval));
+}
+
+std::string reference_text(const protocol::Approval& approval) {
     return fmt::format(
         "waits for your answer: {}\ntoo long to be shown here; `cellgate approvals allow {}` shows all of it",
         approval.display.front(), short_id(approval));

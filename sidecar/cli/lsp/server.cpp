@@ -26,6 +26,9 @@ constexpr const char* run_command = "cellgate.runCell";
 constexpr const char* interrupt_command = "cellgate.interrupt";
 constexpr const char* answer_command = "cellgate.answer";
 
+// The first answer of a question. Editors preselect that one, so a key that was meant for the text allows nothing.
+constexpr const char* later = "Decide later";
+
 // What an editor can ask for. Documents are sent whole when they change.
 constexpr std::string_view offered =
     R"({"capabilities":{"positionEncoding":"utf-16","textDocumentSync":{"openClose":true,"change":1},)"
@@ -331,25 +334,35 @@ void Server::ask(Waiting& waiting) {
 
 Task<void> Server::ask_in_window(std::string approval_id) {
     const protocol::Approval approval = find_waiting(approval_id).approval;
+    const std::optional<std::string> whole = whole_text_in_window(approval);
     ShowMessageRequestParams question;
-    question.message = shown_text(approval);
-    if (whole_text(approval)) {
+    question.message = whole.value_or(reference_text(approval));
+    question.actions.push_back({later});
+    if (whole) {
         for (const protocol::Choice& choice : approval.choices) {
             question.actions.push_back({"Allow " + choice.label});
         }
     }
     question.actions.push_back({"Deny"});
     RawJson params = to_raw_json(question);
-    const RawJson given = co_await editor_.call_raw("window/showMessageRequest", std::move(params));
-    if (given.type() == "null") {
-        say(Severity::warning,
-            fmt::format("It still waits for an answer: cellgate approvals allow {}", short_id(approval)));
+    std::string title = later;
+    try {
+        const RawJson given = co_await editor_.call_raw("window/showMessageRequest", std::move(params));
+        if (given.type() != "null") {
+            title = from_json<MessageAction>(given, "result").title;
+        }
+    } catch (const Cancelled&) {
+        throw;
+    } catch (const Error&) { // an editor without such questions
+    }
+    if (title == later) {
+        say(Severity::warning, fmt::format("{} still waits for an answer: cellgate approvals allow {}",
+                                           approval.display.front(), short_id(approval)));
         co_return;
     }
-    const auto title = from_json<MessageAction>(given, "result").title;
     std::int64_t choice = refusal;
-    for (std::size_t i = 0; i + 1 < question.actions.size(); ++i) {
-        choice = question.actions[i].title == title ? static_cast<std::int64_t>(i) : choice;
+    for (std::size_t i = 1; i + 1 < question.actions.size(); ++i) {
+        choice = question.actions[i].title == title ? static_cast<std::int64_t>(i - 1) : choice;
     }
     co_await answer(approval_id, choice);
 }

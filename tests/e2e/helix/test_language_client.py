@@ -114,6 +114,18 @@ class LanguageClient(WorkspaceSidecarTest):
         self.wait_screen("Denied: ")
         self.assertFalse((self.workspace.path / "made.txt").exists())
 
+    def test_what_another_client_s_code_asks_is_not_allowed_by_a_key_that_was_meant_for_the_text(self):
+        self.open("# notes\n")
+        other = self.editor()
+        execution = other.execute("from mcptools.host import write_file\nwrite_file.run(path='made.txt', content='x')")
+        if HELIX.parent.name != "trixie":  # 25.01 has no questions
+            self.wait_screen("Decide later", "Allow this call")
+            self.terminal.keys("<CR>")
+        self.wait_screen("still waits for an answer: cellgate approvals")
+        other.deny(other.waiting()[0])
+        self.assertEqual(execution.result()["status"], "error")
+        self.assertFalse((self.workspace.path / "made.txt").exists())
+
     def test_output_is_shown_while_the_cell_runs_and_it_can_be_interrupted(self):
         self.open(LOOP)
         self.choose("Run Cell")

@@ -1,4 +1,4 @@
-"""Twelve MCP servers of npm, and what is tried with each. `{workspace}` stands for the workspace's path. A call is
+"""Thirteen MCP servers of npm, and what is tried with each. `{workspace}` stands for the workspace's path. A call is
 (tool, arguments, what its result contains), or with FAILS in front of what the error contains."""
 
 import dataclasses
@@ -107,6 +107,16 @@ print([commit.subject for commit in git_log.run(path="{workspace}/repository").c
         prints_in_sandbox="True\n['First words']",  # where .git cannot be changed
         calls=[("git_status", {"path": "{workspace}/repository"}, '"currentBranch": "main"'),
                ("git_status", {"path": "{workspace}/none"}, FAILS + "does not exist")],
+    ),
+    "gitlab": Server(  # it has many tools, brings more when it is asked to, and reaches no GitLab
+        script="@zereight/mcp-gitlab/build/index.js",
+        env={"GITLAB_API_URL": "http://127.0.0.1:9/api/v4", "GITLAB_PERSONAL_ACCESS_TOKEN": "none",
+             "GITLAB_DISABLE_VERSION_CHECK": "true"},
+        cell="""from mcptools.gitlab import discover_tools
+print(discover_tools.run(category="wiki"))""",
+        prints='"activated":"wiki"',
+        calls=[("discover_tools", {}, '"id":"merge_requests"'),
+               ("whoami", {}, FAILS + "fetch failed")],
     ),
     "libsql": Server(
         script="mcp-memory-libsql/dist/index.js",

@@ -1,4 +1,4 @@
-"""Twelve real MCP servers of npm (servers.py): their wrappers, calls from a cell and direct ones, and the same in the
+"""Thirteen real MCP servers of npm (servers.py): their wrappers, calls from a cell and direct ones, and the same in the
 sandbox."""
 
 import json

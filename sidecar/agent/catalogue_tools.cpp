@@ -311,7 +311,7 @@ constexpr std::string_view list_input = R"({"type":"object","properties":{
 "additionalProperties":false})";
 
 constexpr std::string_view search_input = R"({"type":"object","properties":{
-"query":{"type":"string","description":"What the tool should do: rename a file."},
+"query":{"type":"string","description":"What the tool should do, in the words that authors of tools use, and other words for the same: rename file, move file."},
 "server":{"type":"string","description":"Only this server's. Default: all."},
 "max_tokens":{"type":"integer","minimum":1,"description":"About how long the answer may be. Default: 1500."}},
 "required":["query"],"additionalProperties":false})";

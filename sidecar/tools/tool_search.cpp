@@ -17,23 +17,50 @@ namespace cellgate::tools {
 namespace {
 
 constexpr double k1 = 1.2; // how soon more of a word counts no more
-constexpr double b = 0.5;  // how much a long field counts less
 constexpr double by_meaning = 0.5;
 constexpr double by_beginning = 0.5;
 constexpr std::size_t shortest_beginning = 3;
 constexpr std::size_t max_summary_bytes = 160;
 
+// A server that says a sentence of so many tools tells none of them from another by it.
+constexpr int repeated = 3;
+constexpr int max_schema_depth = 6;
+
 struct SearchField {
-    std::string SearchedTool::* text;
     double weight;
+    double b; // how much a long one counts less
 };
 
-constexpr std::array<SearchField, 6> search_fields{{{&SearchedTool::name, 5},
-                                                    {&SearchedTool::server, 2},
-                                                    {&SearchedTool::title, 3},
-                                                    {&SearchedTool::argument_names, 1},
-                                                    {&SearchedTool::description, 1},
-                                                    {&SearchedTool::argument_descriptions, 0.5}}};
+constexpr std::array<SearchField, 8> search_fields{
+    {{5, 0.3}, {2, 0}, {3, 0.3}, {3, 0.3}, {1, 0.75}, {1, 0.75}, {0.5, 0.75}, {1, 0.75}}};
+using FieldTexts = std::array<std::string, search_fields.size()>;
+
+// How many tools of its server have a sentence.
+using Repetitions = std::map<std::pair<std::string_view, std::string_view>, int>;
+
+Repetitions count_sentences(const std::vector<SearchedTool>& tools) {
+    Repetitions counts;
+    for (const SearchedTool& tool : tools) {
+        const std::set<std::string_view> each(tool.sentences.begin(), tool.sentences.end());
+        for (const std::string_view sentence : each) {
+            ++counts[{tool.server, sentence}];
+        }
+    }
+    return counts;
+}
+
+// Those of `search_fields`. The first sentence says what a tool does.
+FieldTexts field_texts(const SearchedTool& tool, const Repetitions& repetitions) {
+    std::string first;
+    std::string rest;
+    for (const std::string& sentence : tool.sentences) {
+        if (repetitions.at({tool.server, sentence}) < repeated) {
+            (first.empty() ? first : rest) += sentence + " ";
+        }
+    }
+    return {tool.name,  tool.server, tool.title, first, tool.argument_names, rest, tool.argument_descriptions,
+            tool.values};
+}
 
 // Words of queries that tell no tool from another.
 constexpr std::string_view stop_words =
@@ -157,8 +184,13 @@ const std::multimap<std::string, std::string>& same_meanings() {
 class ToolIndex {
   public:
     explicit ToolIndex(const std::vector<SearchedTool>& tools) : count_(static_cast<double>(tools.size())) {
-        for (const SearchField& field : search_fields) {
-            add(tools, field);
+        const Repetitions repetitions = count_sentences(tools);
+        std::vector<FieldTexts> texts;
+        for (const SearchedTool& tool : tools) {
+            texts.push_back(field_texts(tool, repetitions));
+        }
+        for (std::size_t field = 0; field < search_fields.size(); ++field) {
+            add(texts, field);
         }
     }
 
@@ -185,18 +217,19 @@ class ToolIndex {
     }
 
   private:
-    void add(const std::vector<SearchedTool>& tools, const SearchField& field) {
+    void add(const std::vector<FieldTexts>& tools, std::size_t field) {
+        const auto& [weight, b] = search_fields[field];
         std::vector<std::vector<std::string>> stems;
         double words = 0;
-        for (const SearchedTool& tool : tools) {
-            stems.push_back(stems_of(tool.*field.text));
+        for (const FieldTexts& texts : tools) {
+            stems.push_back(stems_of(texts[field]));
             words += static_cast<double>(stems.back().size());
         }
         const double usual = std::max(1.0, words / std::max(1.0, count_));
         for (std::size_t i = 0; i < tools.size(); ++i) {
             const double length = static_cast<double>(stems[i].size());
             for (std::string& each : stems[i]) {
-                stems_[std::move(each)][i] += field.weight / (1 - b + b * length / usual);
+                stems_[std::move(each)][i] += weight / (1 - b + b * length / usual);
             }
         }
     }
@@ -205,6 +238,59 @@ class ToolIndex {
     std::map<std::string, std::map<std::size_t, double>> stems_;
 };
 
+// They end with a mark and a space, or with the line.
+std::vector<std::string> sentences_of(std::string_view text) {
+    std::vector<std::string> sentences;
+    std::string sentence;
+    const auto end = [&] {
+        const std::size_t start = sentence.find_first_not_of(" \t\r");
+        if (start != std::string::npos) {
+            sentences.push_back(sentence.substr(start));
+        }
+        sentence.clear();
+    };
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const bool ends_line = text[i] == '\n';
+        if (!ends_line) {
+            sentence += text[i];
+        }
+        const bool is_mark = std::string_view(".!?:;").find(text[i]) != std::string_view::npos;
+        if (ends_line || (is_mark && i + 1 < text.size() && text[i + 1] == ' ')) {
+            end();
+        }
+    }
+    end();
+    return sentences;
+}
+
+void add_schema(SearchedTool& tool, std::string_view schema, int depth) {
+    if (depth > max_schema_depth || schema.empty() || json_type(schema) != "object") {
+        return;
+    }
+    for (const auto& [key, value] : json_members(schema)) {
+        const std::string_view type = json_type(value);
+        if (key == "properties" && type == "object") {
+            for (const auto& [name, property] : json_members(value)) {
+                tool.argument_names += name + " ";
+                tool.argument_descriptions += json_member_text(property, "description").value_or("") + " ";
+                add_schema(tool, property, depth + 1);
+            }
+        } else if (key == "items") {
+            add_schema(tool, value, depth + 1);
+        } else if ((key == "anyOf" || key == "oneOf" || key == "allOf") && type == "array") {
+            for (const std::string_view each : json_elements(value)) {
+                add_schema(tool, each, depth + 1);
+            }
+        } else if (key == "enum" && type == "array") {
+            for (const std::string_view each : json_elements(value)) {
+                tool.values += json_type(each) == "string" ? decode_json_string(each) + " " : std::string();
+            }
+        } else if (key == "const" && type == "string") {
+            tool.values += decode_json_string(value) + " ";
+        }
+    }
+}
+
 } // namespace
 
 SearchedTool searched_tool(const std::string& server, const protocol::ToolInfo& tool) {
@@ -212,14 +298,8 @@ SearchedTool searched_tool(const std::string& server, const protocol::ToolInfo& 
     searched.server = server;
     searched.name = tool.name;
     searched.title = tool.hints.title.value_or("");
-    searched.description = tool.hints.description.value_or("");
-    const std::string_view properties = json_member(tool.input_schema.text(), "properties");
-    if (!properties.empty() && json_type(properties) == "object") {
-        for (const auto& [name, schema] : json_members(properties)) {
-            searched.argument_names += name + " ";
-            searched.argument_descriptions += json_member_text(schema, "description").value_or("") + " ";
-        }
-    }
+    searched.sentences = sentences_of(tool.hints.description.value_or(""));
+    add_schema(searched, tool.input_schema.text(), 0);
     return searched;
 }
 

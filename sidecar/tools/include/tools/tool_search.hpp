@@ -1,6 +1,6 @@
 #pragma once
-// `search_tools` ranks the tools of a catalogue for a query in words, by BM25F: over names, titles, argument names and
-// descriptions, with plain stems, words that begin alike, and words that mean the same in catalogues of tools.
+// `search_tools` ranks the tools of a catalogue for a query in words, by BM25F: over names, titles, descriptions and
+// arguments, with plain stems, words that begin alike, and words that mean the same in catalogues of tools.
 
 #include "protocol/messages/tool_servers.hpp"
 
@@ -15,9 +15,11 @@ struct SearchedTool {
     std::string server;
     std::string name;
     std::string title;
-    std::string description;
+    std::vector<std::string> sentences; // of its description
+    // Of its input schema, with what is nested:
     std::string argument_names; // words
     std::string argument_descriptions;
+    std::string values; // the strings that an argument may be
 };
 
 SearchedTool searched_tool(const std::string& server, const protocol::ToolInfo& tool);

@@ -17,6 +17,7 @@ from remote_testing import TOKEN, JupyterServer, has_jupyter_server
 
 SESSIONS = int(os.environ.get("CELLGATE_FLEET", 20))
 AT_A_TIME = 5
+ALLOCATORS_STEP = 2_000_000  # bytes by which what a process holds may rise, however many sessions it has
 
 # A ZeroMQ context has at most 1023 sockets, which are those of about 170 kernels of a Jupyter Server.
 SERVER_CONFIG = """
@@ -77,6 +78,7 @@ class Fleet(WorkspaceTest):
         second = self.measured(range(half, SESSIONS))
         if not sanitized():
             self.assertLess(second[0], 1_000_000, "bytes for a session")
+            self.assertLess(second[0], 1.5 * first[0] + ALLOCATORS_STEP / half, "bytes for a session, the more there are")
         self.assertEqual(len(self.server.kernels()), SESSIONS + AT_A_TIME)
         cells = [self.cellgate.execute(f"print {n}", sessionId=f"s{n}") for n in range(SESSIONS)]
         self.assertEqual([cell.text() for cell in cells if cell.result()], [f"{n}\n" for n in range(SESSIONS)])

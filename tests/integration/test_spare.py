@@ -67,6 +67,38 @@ print(_json.dumps({
     "priority": _os.nice(0)}))
 """
 
+# The same of Deno's kernel.
+LOOK_BY_DENO = r"""
+console.log(JSON.stringify((() => {
+  const text = (path: string) => Deno.readTextFileSync(path);
+  const names = (folder: string) => [...Deno.readDirSync(folder)].map((entry) => entry.name);
+  const below = (folder: string): string[] => [...Deno.readDirSync(folder)].flatMap((entry) =>
+    [`${folder}/${entry.name}`, ...(entry.isDirectory ? below(`${folder}/${entry.name}`) : [])]).sort();
+  const targets = names("/proc/self/fd").flatMap((name) => {
+    try {
+      return [Deno.readLinkSync(`/proc/self/fd/${name}`).replace(/\d{3,}|\[\d+\]/, "N")];
+    } catch {
+      return [];
+    }
+  });
+  const processes = names("/proc").filter((name) => /^\d+$/.test(name)).map((pid) => {
+    const stat = text(`/proc/${pid}/stat`);
+    const end = stat.lastIndexOf(")");
+    return `${pid} ${stat.slice(stat.indexOf("("), end + 1)} ${stat.slice(end + 2).split(" ")[1]}`;
+  });
+  const status = text("/proc/self/status").split("\n").filter((line) =>
+    /^(Name|Umask|Uid|Gid|Groups|NoNewPrivs|Seccomp|Cap...|Sig(Blk|Ign|Cgt)|NSpid)/.test(line));
+  const channel = Deno.env.get("CELLGATE_CHANNEL")!;
+  return {
+    environment: Deno.env.toObject(), cwd: Deno.cwd(), globals: Object.getOwnPropertyNames(globalThis).sort(),
+    arguments: Deno.args, program: [Deno.execPath(), Deno.mainModule], descriptors: targets.sort(),
+    processes: processes.sort(), mounts: text("/proc/self/mountinfo").split("\n").map((line) =>
+      line.split(" ").slice(3, 6).join(" ") + line.split(" - ")[1]), status, limits: text("/proc/self/limits"),
+    files: ["/tmp", Deno.env.get("HOME")!, channel.slice(0, channel.lastIndexOf("/")), "."].map(below),
+    zone: new Date(0).toString() };
+})()));
+"""
+
 
 class SpareTest:
     """`self.cellgate` keeps a spare kernel."""
@@ -85,6 +117,15 @@ class SpareTest:
 
     def printed(self, session_id, code):
         return self.cellgate.run(code, sessionId=session_id).text()
+
+    def look(self, session_id, code=LOOK):
+        """What code finds out about its kernel."""
+        return json.loads(re.sub(r"/k-\w{6}", "/k-…", self.printed(session_id, code)))
+
+    def assert_same(self, cold, other):
+        self.assertEqual(sorted(cold), sorted(other))
+        for name in cold:
+            self.assertEqual(cold[name], other[name], name)
 
     def kernels(self):
         """The processes of Python that kernels are, inside of their sandboxes."""
@@ -224,21 +265,24 @@ class Spare(SpareTest, WorkspaceTest):
 
     def test_code_cannot_tell_it_from_a_new_one(self):
         self.workspace.write("a.txt", "")
+        layers = self.cellgate.session("cold")["layers"]
         cold = self.look("cold")
         self.until_ready()
         before = self.times_used()
-        spare = self.look("spare")
+        self.assertEqual(self.cellgate.session("spare")["layers"], layers)
         self.assertEqual(self.times_used(), before + 1)
-        self.assertEqual(sorted(cold), sorted(spare))
-        for name in cold:
-            self.assertEqual(cold[name], spare[name], name)
+        self.assert_same(cold, self.look("spare"))
 
-    def look(self, session_id):
-        info = self.cellgate.session(session_id)
-        text = self.printed(session_id, LOOK)
-        seen = json.loads(re.sub(r"/k-\w{6}", "/k-…", text))
-        seen["layers"] = info["layers"]
-        return seen
+    def test_nor_can_code_after_a_restart(self):
+        self.workspace.write("a.txt", "")
+        layers = self.cellgate.session("s")["layers"]
+        cold = self.look("s")
+        self.printed("s", "x = 1; open('/tmp/of-the-first', 'w').write('x')")
+        self.until_ready()
+        before = self.times_used()
+        self.assertEqual(self.cellgate.request("session/restart", {"sessionId": "s"})["layers"], layers)
+        self.assertEqual(self.times_used(), before + 1)
+        self.assert_same(cold, self.look("s"))
 
     def test_two_have_random_numbers_of_their_own(self):
         draw = "import random, os; print(random.random(), hash('a'), os.urandom(4).hex())"
@@ -340,15 +384,31 @@ class WorkspaceKernel(SpareTest, WorkspaceTest):
 
 @unittest.skipUnless(DENO.exists(), "npm's packages are not installed")
 class TypeScript(SpareTest, WorkspaceTest):
-    def test_a_session_of_typescript_has_it(self):
+    def setUp(self):
+        super().setUp()
         self.cellgate = self.sidecar(options=KEPT, arguments=LOGGED, environment=self.workspace.environment(
             PATH=f"{DENO.parent}:{SYSTEM_PATH}"))
+
+    def test_a_session_of_typescript_has_it(self):
         self.cellgate.session("first", language="typescript")
         self.until_ready()
         self.assertTrue(self.create("second", language="typescript"))
         self.assertIn("2", self.cellgate.run("const x: number = 1; x + 1", sessionId="second").data()["text/plain"])
         variables = self.cellgate.request("kernel/variables", {"sessionId": "second"})["variables"]
         self.assertEqual([each["name"] for each in variables], ["x"])
+
+    def test_code_cannot_tell_it_from_a_new_one(self):
+        self.workspace.write("a.txt", "")
+        self.cellgate.session("cold", language="typescript")
+        cold = self.look("cold", LOOK_BY_DENO)
+        self.until_ready()
+        self.assertTrue(self.create("spare", language="typescript"))
+        self.assert_same(cold, self.look("spare", LOOK_BY_DENO))
+        self.until_ready()
+        before = self.times_used()
+        self.cellgate.request("session/restart", {"sessionId": "spare"})
+        self.assertEqual(self.times_used(), before + 1)
+        self.assert_same(cold, self.look("spare", LOOK_BY_DENO))
 
 
 if __name__ == "__main__":

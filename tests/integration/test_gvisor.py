@@ -1,5 +1,6 @@
 """The sandbox by gVisor: a real kernel at work in it, and that what holds elsewhere holds there."""
 
+import json
 import os
 import shutil
 import signal
@@ -59,6 +60,55 @@ class OtherLanguages(WorkspaceTest):
 @unittest.skipIf(WITHOUT, TO_HAVE)
 class NetworkOfGvisor(sandboxed_session.SandboxedNetwork):
     sandbox = {"launcher": "gvisor"}
+
+
+@unittest.skipIf(WITHOUT, TO_HAVE)
+class SettingsFile(WorkspaceTest):
+    READS = "print(open({!r}).read())"
+
+    def settings(self, **filesystem):
+        path = self.workspace.base / "sandbox.json"
+        path.write_text(json.dumps({
+            "filesystem": {"denyRead": [], "allowWrite": ["."], "denyWrite": [], **filesystem},
+            "network": {"allowedDomains": [], "deniedDomains": []}}))
+        return str(path)
+
+    def outcome(self, session, code):
+        """What the cell prints, or the name of its exception."""
+        run = self.cellgate.run(code, sessionId=session)
+        return run.result()["error"]["ename"] if run.result()["status"] == "error" else run.text().strip()
+
+    def setUp(self):
+        super().setUp()
+        self.data = self.workspace.home / "data"
+        self.data.mkdir()
+        (self.data / "a.csv").write_text("1,2")
+        self.workspace.write("notes.txt", "notes")
+        self.workspace.write("kept/x.txt", "x")
+        self.cellgate = self.sidecar()
+
+    def test_it_shows_and_hides_there_as_elsewhere(self):
+        shown, kept = self.data / "a.csv", self.workspace.path / "kept/x.txt"
+        reads = [self.READS.format(str(path)) for path in (shown, self.workspace.path / "notes.txt")]
+        self.cellgate.session("plain", sandbox={"launcher": "gvisor"})
+        self.assertEqual([self.outcome("plain", read) for read in reads], ["FileNotFoundError", "notes"])
+        file = self.settings(allowRead=["~/data"], denyRead=["notes.txt"], denyWrite=["kept"])
+        info = self.cellgate.session("settings", sandbox={"launcher": "gvisor", "configFile": file})
+        self.assertEqual((info["sandbox"], info["sandboxConfig"]), ("gvisor", file))
+        self.assertEqual([self.outcome("settings", read) for read in reads], ["1,2", "PermissionError"])
+        for path, ended in ((shown, "OSError"), (kept, "OSError"), (self.workspace.path / "made.txt", "1")):
+            with self.subTest(path):
+                self.assertEqual(self.outcome("settings", f"print(open({str(path)!r}, 'a').write('+'))"), ended)
+        self.assertEqual((shown.read_text(), kept.read_text()), ("1,2", "x"))
+
+    def test_one_on_the_command_line(self):
+        (self.workspace.path / "first.py").write_text(self.READS.format(str(self.data / "a.csv")))
+        command = [CELLGATE, "run", "--sandbox", "gvisor", "first.py"]
+        for more, ended in ((), 1), (("--sandbox-config", self.settings(allowRead=["~/data"])), 0):
+            with self.subTest(more):
+                run = subprocess.run([*command, *more], cwd=self.workspace.path, env=self.workspace.environment(),
+                                     capture_output=True, text=True)
+                self.assertEqual((run.returncode, "1,2" in run.stdout), (ended, ended == 0), run.stderr)
 
 
 @unittest.skipIf(WITHOUT, TO_HAVE)

@@ -106,6 +106,7 @@ class Relay:
         self.target = server.address
         self.cuts = iter(cuts)
         self.made = 0  # cuts
+        self.is_used_up = False  # there was a WebSocket for which there is no cut
         self.changed = threading.Condition()
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
@@ -136,7 +137,9 @@ class Relay:
             near.close()
             return
         head = near.recv(65536)
-        cut = next(self.cuts, None) if b"websocket" in head.lower() else None
+        is_websocket = b"websocket" in head.lower()
+        cut = next(self.cuts, None) if is_websocket else None
+        self.is_used_up |= is_websocket and cut is None
         pair = (near, far)
         self.live.add(pair)
         far.sendall(head)

@@ -1,104 +1,19 @@
 """Kernels on a Jupyter server: what runs there, what is refused, and what happens when the connection is cut."""
 
 import base64
-import os
-import random
 import socket
 import subprocess
-import tempfile
 import unittest
 from pathlib import Path
 
-from cellgate_client import CELLGATE, Sidecar, WorkspaceTest
-from executions import RpcError
+from cellgate_client import CELLGATE
+from cut_cells import run_over_cuts
 from processes import TIMEOUT, wait_until
-from remote_testing import TOKEN, Gateway, JupyterServer, Relay, has_jupyter_server, has_namespaces
+from remote_session import RemoteTest
+from remote_testing import TOKEN, Gateway, Relay, has_namespaces
 
-# A small number finds most faults: CELLGATE_CUTS=1000 looks for the rest.
-CUTS = int(os.environ.get("CELLGATE_CUTS", "12"))
-WRITE = "from mcptools.host import write_file\nprint(write_file.run(path='made.txt', content='from afar'))\n"
 DENIED = 1014
 NOT_FOUND = 1008
-
-
-@unittest.skipUnless(has_jupyter_server(), "needs python3-jupyter-server")
-class RemoteTest(WorkspaceTest):
-    """A Jupyter server for the tests of a class; each test has a sidecar and a session `far`, if it wants one."""
-
-    arguments = ()
-    namespace = False
-
-    @classmethod
-    def setUpClass(cls):
-        cls.home = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(cls.home.cleanup)
-        cls.server = JupyterServer(Path(cls.home.name), *cls.arguments, namespace=cls.namespace)
-        cls.addClassCleanup(cls.server.close)
-
-    def sidecar(self, **more):
-        self.addCleanup(lambda: self.assertEqual(self.server.kernels(), [], "left on the server"))
-        cellgate = self.enterContext(Sidecar(self.workspace, **more))
-        self.cellgate = cellgate
-        return cellgate
-
-    def enterContext(self, context):  # unittest has it since 3.11
-        result = context.__enter__()
-        self.addCleanup(context.__exit__, None, None, None)
-        return result
-
-    def create(self, url=None, **server):
-        return self.cellgate.session("far", kernel={"server": {"url": url or self.server.url, "token": TOKEN, **server}})
-
-    def run_far(self, code, **more):
-        return self.cellgate.run(code, sessionId="far", **more)
-
-    def refused(self, code, method, params):
-        with self.assertRaises(RpcError) as caught:
-            self.cellgate.request(method, params)
-        self.assertEqual(caught.exception.code, code, caught.exception)
-        return caught.exception
-
-    def relay(self, cuts=()):
-        relay = Relay(self.server, cuts)
-        self.addCleanup(relay.close)
-        return relay
-
-    def begin_with_tools(self, url=None):
-        self.sidecar()
-        self.cellgate.request("wrappers/generate", {"server": "host"})
-        self.assertEqual(len(self.create(url)["sandboxNotices"]), 1)
-
-    def asked_to_write(self):
-        execution = self.cellgate.execute(WRITE, sessionId="far", cell={"uri": "file:///home/ada/tour.py", "line": 10})
-        return execution, self.cellgate.approval()
-
-    def made(self):
-        return self.workspace.path / "made.txt"
-
-    def run_over_cuts(self):
-        """Cells through a relay that cuts each connection after a seeded number of bytes, in a seeded direction."""
-        seeded = random.Random(20)
-        relay = self.relay([(seeded.choice(("sent", "received")), seeded.randrange(200, 12_000)) for _ in range(CUTS)])
-        self.sidecar()
-        self.create(relay.url)
-        fates = {}
-        number = 0
-        while relay.made < CUTS or number == 0:
-            number += 1
-            run = self.run_far(f"runs = globals().get('runs', []); runs.append({number}); print('n {number}\\n', end='')")
-            result = run.result()
-            fates[number] = result["status"]
-            if result["status"] == "ok":
-                self.assertIn(run.text(), (f"n {number}\n", ""), run.outputs())  # lost is said to be possible
-                self.assertTrue(run.text() or "may be lost" in run.text("stderr"))
-            else:
-                self.assertIn(result["error"]["ename"], ("ConnectionCut", "ReplyLost"), result)
-                self.assertIn("was cut", run.text("stderr") + result["error"]["evalue"])
-        last = self.run_far("print(runs)")
-        runs = eval(last.text())
-        self.assertEqual(sorted(set(runs)), sorted(runs))  # none twice
-        self.assertLessEqual({n for n, status in fates.items() if status == "ok"}, set(runs))
-        self.assertEqual(runs, sorted(runs))
 
 
 class Cells(RemoteTest):
@@ -329,7 +244,7 @@ wait_for({str(end)!r})
         self.assertIsInstance(relay.errors[0], ConnectionResetError)
 
     def test_no_code_runs_twice_and_none_waits_for_ever(self):
-        self.run_over_cuts()
+        run_over_cuts(self)
 
 
 class Tools(RemoteTest):
@@ -425,7 +340,7 @@ class Unbuffered(RemoteTest):
     arguments = ("--MappingKernelManager.buffer_offline_messages=False",)
 
     def test_no_code_runs_twice_over_cuts(self):
-        self.run_over_cuts()
+        run_over_cuts(self)
 
 
 @unittest.skipUnless(has_namespaces(), "needs namespaces of users and networks")
@@ -456,10 +371,8 @@ class Elsewhere(RemoteTest):
         self.assertEqual(self.made().read_text(), "from afar")
 
     def test_no_code_runs_twice_over_cuts(self):
-        self.run_over_cuts()
+        run_over_cuts(self)
 
-
-del RemoteTest
 
 if __name__ == "__main__":
     unittest.main()

@@ -17,10 +17,11 @@ class RemoteTest(WorkspaceTest):
 
     arguments = ()
     namespace = False
+    home_prefix = None  # of the name of the server's home
 
     @classmethod
     def setUpClass(cls):
-        cls.home = tempfile.TemporaryDirectory()
+        cls.home = tempfile.TemporaryDirectory(prefix=cls.home_prefix)
         cls.addClassCleanup(cls.home.cleanup)
         cls.server = JupyterServer(Path(cls.home.name), *cls.arguments, namespace=cls.namespace)
         cls.addClassCleanup(cls.server.close)
@@ -48,8 +49,8 @@ class RemoteTest(WorkspaceTest):
         self.assertEqual(caught.exception.code, code, caught.exception)
         return caught.exception
 
-    def relay(self, cuts=()):
-        relay = Relay(self.server, cuts)
+    def relay(self, cuts=(), **more):
+        relay = Relay(self.server, cuts, **more)
         self.addCleanup(relay.close)
         return relay
 

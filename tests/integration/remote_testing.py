@@ -100,9 +100,9 @@ class JupyterServer:
 
 class Relay:
     """A way to a server on which WebSockets are cut: the n-th of them after so many bytes as `cuts` has for it, counted in
-    the direction that it has. A further one is not cut."""
+    the direction that it has. A further one is not cut. With `keeps` it keeps what connections carry."""
 
-    def __init__(self, server, cuts=(), receive_bytes=None):
+    def __init__(self, server, cuts=(), receive_bytes=None, keeps=False):
         self.target = server.address
         self.cuts = iter(cuts)
         self.made = 0  # cuts
@@ -112,6 +112,8 @@ class Relay:
         self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
         if receive_bytes:
             self.listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
+        self.keeps = keeps
+        self.carried = []  # (direction, bytes) of each connection
         self.live = set()
         self.reads = threading.Event()  # what WebSockets bring from cellgate
         self.reads.set()
@@ -142,12 +144,15 @@ class Relay:
         self.is_used_up |= is_websocket and cut is None
         pair = (near, far)
         self.live.add(pair)
+        kept = {"sent": bytearray(head), "received": bytearray()}
+        if self.keeps:
+            self.carried.extend(kept.items())
         far.sendall(head)
         for side, source, sink in (("sent", near, far), ("received", far, near)):
             limit = cut[1] if cut and cut[0] == side else None
-            threading.Thread(target=self._pump, args=(source, sink, limit, pair), daemon=True).start()
+            threading.Thread(target=self._pump, args=(source, sink, limit, pair, kept[side]), daemon=True).start()
 
-    def _pump(self, source, sink, limit, pair):
+    def _pump(self, source, sink, limit, pair, kept):
         carried = 0
         is_from_cellgate = source is pair[0]
         try:
@@ -155,6 +160,8 @@ class Relay:
                 if is_from_cellgate and len(data) > 1000:
                     self.held.set()
                     self.reads.wait()
+                if self.keeps:
+                    kept += data
                 if limit is not None and carried + len(data) >= limit:
                     sink.sendall(data[:limit - carried])
                     self.cut(pair)

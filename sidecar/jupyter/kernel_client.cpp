@@ -83,6 +83,7 @@ struct KernelClient::Impl final : TransportListener {
         if (!std::exchange(was_cut, false)) {
             return;
         }
+        listener.on_reconnected();
         tell_running("the connection to the kernel was cut and made again. Output, questions and answers that were on "
                      "their way may be lost");
         for (const auto& [msg_id, pending] : pendings) {

@@ -52,6 +52,9 @@ class Link:
                 del self._unacknowledged[0]
                 self._wait = REPEAT
                 self.silent_for = 0.0
+            if message.get("again"):  # the connection was cut
+                self._send({"ack": self._received})
+                self._send_unacknowledged()
             number = message.get("seq")
             if number is None:
                 return
@@ -61,11 +64,14 @@ class Link:
         if fresh:
             self._deliver(message)
 
+    def _send_unacknowledged(self):
+        for message in self._unacknowledged:
+            self._send(dict(message, ack=self._received))
+
     def repeat(self):
         """Sends again what is not acknowledged. Returns the seconds until the next time."""
         with self._lock:
-            for message in self._unacknowledged:
-                self._send(dict(message, ack=self._received))
+            self._send_unacknowledged()
             if self._unacknowledged:
                 self.silent_for += self._wait
                 self._wait = min(self._wait * 2, MAX_REPEAT)

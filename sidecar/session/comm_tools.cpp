@@ -155,4 +155,10 @@ void CommTools::on_comm(const std::string& type, std::string content) {
     }
 }
 
+void CommTools::on_reconnected() {
+    if (kernel_ != nullptr) {
+        repeating_.spawn(connections_->catch_up());
+    }
+}
+
 } // namespace cellgate::session

@@ -32,6 +32,7 @@ class CommTools final : public jupyter::KernelListener {
     void on_output(const std::string& parent, jupyter::Output output) override;
     void on_input_request(jupyter::InputRequest request) override;
     void on_comm(const std::string& type, std::string content) override;
+    void on_reconnected() override;
 
   private:
     Task<void> run(std::string code);

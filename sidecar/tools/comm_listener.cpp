@@ -22,6 +22,7 @@ constexpr std::size_t max_unacknowledged = 4096; // messages, before new connect
 constexpr std::size_t max_piece_bytes = std::size_t{1} << 20;
 constexpr Duration first_repeat = 2s;
 constexpr Duration max_repeat = 30s;
+constexpr Duration first_catch_up = 20ms;
 
 struct CommContent {
     std::string comm_id;
@@ -99,6 +100,7 @@ struct CommListener::Impl : std::enable_shared_from_this<CommListener::Impl> {
     Condition arrived;
     Condition posted;
     bool closed = false;
+    std::uint64_t heard = 0; // messages of the kernel
 };
 
 namespace {
@@ -190,6 +192,7 @@ void CommListener::receive(std::string_view content) {
         if (message.comm_id != impl->comm_id) {
             return;
         }
+        ++impl->heard;
         const std::int64_t before = impl->link.acknowledged();
         impl->link.receive(std::move(message.data));
         if (impl->link.acknowledged() != before) {
@@ -220,6 +223,16 @@ Task<void> CommListener::repeat() {
             }
             before = impl->link.acknowledged();
         }
+    }
+}
+
+Task<void> CommListener::catch_up() {
+    const std::shared_ptr<Impl> impl = impl_;
+    const std::uint64_t before = impl->heard;
+    for (Duration wait = first_catch_up; wait < first_repeat && impl->heard == before; wait *= 2) {
+        impl->link.ask_again();
+        impl->link.repeat();
+        co_await sleep_for(impl->clock, wait);
     }
 }
 

@@ -38,6 +38,13 @@ void NumberedLink::repeat() {
     }
 }
 
+void NumberedLink::ask_again() {
+    CarriedMessage message;
+    message.ack = received_;
+    message.again = true;
+    send_(std::move(message));
+}
+
 std::size_t NumberedLink::unacknowledged_bytes(std::int64_t stream) const {
     std::size_t bytes = 0;
     for (const CarriedMessage& message : unacknowledged_) {

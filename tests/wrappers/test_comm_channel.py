@@ -98,6 +98,18 @@ class Answerer:
         self.context.destroy(linger=0)
 
 
+class Again(unittest.TestCase):
+    def test_what_is_not_acknowledged_is_sent_when_it_is_asked_for(self):
+        sent = []
+        link = comm_channel()["Link"](sent.append, None)
+        for number in range(3):
+            link.post({"stream": number})
+        sent.clear()
+        link.receive({"ack": 1, "again": True})
+        self.assertEqual([(each.get("seq"), each.get("stream"), each["ack"]) for each in sent],
+                         [(None, None, 0), (2, 1, 0), (3, 2, 0)])
+
+
 class CommChannel(unittest.TestCase):
     @classmethod
     def setUpClass(cls):

@@ -1,5 +1,7 @@
 """`search_tools` of an agent, over all tools of real servers: those of servers.py, and two that need an account, whose
-tools a scripted server offers. The ranking was tuned with the queries of one file; those of the other are kept back."""
+tools a scripted server offers. The ranking was tuned with the queries of one file. The other has wishes that were kept back,
+in other words than the tools', and the query that an agent wrote for each, which knew the wish and the description of
+search_tools, and no tool."""
 
 import sys
 import unittest
@@ -14,6 +16,7 @@ from tools_testing import fixture_server  # noqa: E402
 
 TUNED_WITH = "tool_queries.tsv"
 KEPT_BACK = "tool_queries_kept_back.tsv"
+AGENTS_QUERY = 2  # the column
 PLAYED = ("brave-search", "firecrawl")
 MIN_TOOLS = 259
 # As the queries name them: by the file of tests/fixtures/mcp-tools, where there is one.
@@ -21,10 +24,10 @@ NAMES = {"everything": "server-everything", "filesystem": "server-filesystem", "
          "playwright": "playwright-mcp", "sequential_thinking": "server-sequential-thinking"}
 
 
-def queries_of(file):
+def queries_of(file, column=0):
     """Each query with the tools that do it."""
-    lines = (FIXTURES / file).read_text(encoding="utf-8").splitlines()
-    return [(query, set(tools.split())) for query, tools in (line.split("\t") for line in lines)]
+    lines = [line.split("\t") for line in (FIXTURES / file).read_text(encoding="utf-8").splitlines()]
+    return [(line[column], set(line[1].split())) for line in lines]
 
 
 class Search(McpTest):
@@ -49,10 +52,10 @@ class Search(McpTest):
         tools = {f"{server['name']}/{tool['name']}" for server in listed for tool in server.get("tools", [])}
         return self.mcp(), {tool for tool in tools if tool.split("/")[0] in servers}
 
-    def misses(self, agent, file):
+    def misses(self, agent, queries):
         """Of the queries, those whose tools are not among the first five, with what is."""
         missed = []
-        for query, wanted in queries_of(file):
+        for query, wanted in queries:
             found = self.assert_ok(agent.call("search_tools", query=query))["structuredContent"]["tools"]
             first = [f"{tool['server']}/{tool['tool']}" for tool in found[:5]]
             if wanted.isdisjoint(first):
@@ -62,19 +65,16 @@ class Search(McpTest):
     def test_a_tool_that_does_it_is_among_the_first_five(self):
         agent, tools = self.start_all()
         self.assertGreaterEqual(len(tools), MIN_TOOLS)
-        counts = {}
-        for file in (TUNED_WITH, KEPT_BACK):
-            queries = queries_of(file)
+        asked = {"tuned with": (queries_of(TUNED_WITH), 0.9), "of an agent": (queries_of(KEPT_BACK, AGENTS_QUERY), 0.9),
+                 "wishes as they are": (queries_of(KEPT_BACK), 0.5)}  # one in two: this compares words
+        for subject, (queries, goal) in asked.items():
             for query, wanted in queries:
                 self.assertFalse(wanted.isdisjoint(tools), f"no tool is there for: {query}")
-            missed = self.misses(agent, file)
-            counts[file] = (len(queries), len(queries) - len(missed))
-            print(f"{file}: {counts[file][1]} of {len(queries)} queries, {len(tools)} tools", *missed, sep="\n  ")
-        self.assertGreaterEqual(counts[KEPT_BACK][0], counts[TUNED_WITH][0])
-        self.assertGreaterEqual(sum(number for number, _ in counts.values()), 100)
-        for subject, (number, hits) in (("kept back", counts[KEPT_BACK]), ("all", map(sum, zip(*counts.values())))):
+            missed = self.misses(agent, queries)
+            hits = len(queries) - len(missed)
+            print(f"{subject}: {hits} of {len(queries)} queries, {len(tools)} tools", *missed, sep="\n  ")
             with self.subTest(subject):
-                self.assertGreaterEqual(hits / number, 0.9)
+                self.assertGreaterEqual(hits / len(queries), goal)
 
 
 if __name__ == "__main__":

@@ -109,3 +109,18 @@ TEST_CASE("an acknowledgement of what was never sent, and a number that is far a
     CHECK(link.unacknowledged() == 1);
     CHECK(delivered.size() == 1);
 }
+
+TEST_CASE("the other side is asked to send again, with what has arrived, and nothing is sent again here") {
+    std::vector<CarriedMessage> sent;
+    NumberedLink link([&](CarriedMessage message) { sent.push_back(std::move(message)); }, [](auto) {});
+    link.post(numbered(0));
+    CarriedMessage first = numbered(0);
+    first.seq = 1;
+    link.receive(first);
+    sent.clear();
+    link.ask_again();
+    REQUIRE(sent.size() == 1);
+    CHECK(sent.front().again == true);
+    CHECK(sent.front().ack == 1);
+    CHECK(!sent.front().seq);
+}

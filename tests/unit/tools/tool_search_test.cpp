@@ -55,14 +55,18 @@ struct Recall {
     int hits = 0;
 };
 
-// Of a file's queries those that some tool of `tools` answers. A line is the query, a tab and the right tools.
+// Of a file's queries those that some tool of `tools` answers. A line is the query and the right tools, with a tab
+// between; or a wish, the right tools and the query for it of an agent that knew no tool.
 Recall recall_at_five(const std::vector<SearchedTool>& tools, const std::string& file) {
     std::istringstream lines(read_file(fixtures + "/" + file).value());
     Recall counted;
     for (std::string line; std::getline(lines, line);) {
-        const std::size_t tab = line.find('\t');
-        const std::string query = line.substr(0, tab);
-        const std::string wanted = " " + line.substr(tab + 1) + " ";
+        std::istringstream columns(line);
+        std::string query;
+        std::string right;
+        std::getline(std::getline(columns, query, '\t'), right, '\t');
+        std::getline(columns, query);
+        const std::string wanted = " " + right + " ";
         const auto is_right = [&](const SearchedTool& each) {
             return wanted.find(" " + each.server + "/" + each.name + " ") != std::string::npos;
         };
@@ -111,6 +115,26 @@ TEST_CASE("what an argument is called and described as is searched, too") {
         tool("get", "Gets it.", R"({"properties": "none"})")};
     CHECK(found(tools, "attachments") == std::vector<std::string>{"send"});
     CHECK(found(tools, "photo") == std::vector<std::string>{"send"});
+}
+
+TEST_CASE("what an argument may be is searched, and arguments within arguments") {
+    const std::vector<SearchedTool> tools{
+        tool("compute", "Computes.", R"({"properties": {"kind": {"enum": ["median", 1]}, "of": {"const": "Lists"}}})"),
+        tool("send", "Sends it.",
+             R"({"properties": {"to": {"type": "array", "items": {"anyOf": [{"properties": {"street": {}}}]}}}})"),
+        tool("get", "Gets it.")};
+    CHECK(found(tools, "median") == std::vector<std::string>{"compute"});
+    CHECK(found(tools, "list") == std::vector<std::string>{"compute"});
+    CHECK(found(tools, "street") == std::vector<std::string>{"send"});
+}
+
+TEST_CASE("the first sentence counts more than the rest, and what a server says of three tools counts nothing") {
+    const std::string repeated = " Use archives with care.";
+    const std::vector<SearchedTool> tools{tool("one", "Gets it. Or packs it." + repeated),
+                                          tool("two", "Packs it." + repeated), tool("three", "Sends it." + repeated)};
+    CHECK(found(tools, "pack") == std::vector<std::string>{"two", "one"});
+    CHECK(found(tools, "archives").empty());
+    CHECK(found({tools[0], tools[1]}, "archives").size() == 2); // the control
 }
 
 TEST_CASE("a summary is the first line, short and safe to show") {

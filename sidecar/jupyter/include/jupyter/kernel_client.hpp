@@ -35,6 +35,8 @@ struct KernelListener {
     virtual void on_input_request(InputRequest request) = 0;
     // A message of a comm: comm_open, comm_msg or comm_close, with its content, a JSON object.
     virtual void on_comm(const std::string& /*type*/, std::string /*content*/) {}
+    // The connection was cut and made again. A server may drop messages until it has joined all channels again.
+    virtual void on_reconnected() {}
 };
 
 struct ExecuteRequest {

@@ -26,6 +26,9 @@ class CommListener final : public ChannelListener {
     void receive(std::string_view content);
     // Sends again what the kernel has not acknowledged for 2 s, then more rarely. Until cancelled.
     Task<void> repeat();
+    // After a connection to the kernel that was cut: both sides send again what is not acknowledged, at once. Returns
+    // when the kernel was heard, or after 2 s.
+    Task<void> catch_up();
 
     Task<std::unique_ptr<ByteStream>> accept() override;
     void close() override;

@@ -17,7 +17,8 @@ struct CarriedMessage {
     std::optional<std::int64_t> ack; // all up to this one have arrived
     std::optional<std::int64_t> stream;
     std::optional<std::string> bytes;
-    std::optional<bool> end; // of the stream
+    std::optional<bool> end;   // of the stream
+    std::optional<bool> again; // the kernel is to send again what is not acknowledged
 
     template <class Self, class Visit>
     static void fields(Self& self, Visit& visit) {
@@ -26,6 +27,7 @@ struct CarriedMessage {
         visit("stream", self.stream);
         visit("bytes", self.bytes);
         visit("end", self.end);
+        visit("again", self.again);
     }
 };
 
@@ -40,6 +42,8 @@ class NumberedLink {
     void receive(CarriedMessage message);
     // Sends again what is not acknowledged.
     void repeat();
+    // Asks the kernel's side for that. It acknowledges what it has, in any case.
+    void ask_again();
     std::size_t unacknowledged() const { return unacknowledged_.size(); }
     // Bytes of a stream that are not acknowledged.
     std::size_t unacknowledged_bytes(std::int64_t stream) const;

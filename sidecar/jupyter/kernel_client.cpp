@@ -275,16 +275,19 @@ struct KernelClient::Impl final : TransportListener {
         while (!pending->reply) {
             check_alive();
             pending->changed.reset();
-            const bool changed = co_await wait_until(clock, pending->changed, deadline);
-            if (!changed && pending->idle) {
+            // The reply comes on another socket. Over a cut connection it is asked for again.
+            const auto is_late = [&pending] { return pending->idle && !pending->was_cut; };
+            std::optional<Instant> until = deadline;
+            if (is_late()) {
+                const Instant soon = clock.now() + half_end_patience;
+                until = std::min(deadline.value_or(soon), soon);
+            }
+            const bool changed = co_await wait_until(clock, pending->changed, until);
+            if (!changed && is_late()) {
                 throw Error(ErrorCode::unsupported, "the kernel failed to answer");
             }
-            if (!changed) {
+            if (!changed && deadline && clock.now() >= *deadline) {
                 throw Error(ErrorCode::busy, "the kernel did not answer in time", "ask again later, or interrupt it");
-            }
-            if (pending->idle) { // the reply comes on another socket
-                const Instant soon = clock.now() + half_end_patience;
-                deadline = std::min(deadline.value_or(soon), soon);
             }
         }
         co_return std::move(*pending->reply);

@@ -112,6 +112,7 @@ Task<void> CommTools::attach(jupyter::Kernel& kernel) {
                                    "({{\"__name__\": \"_cellgate_comm_channel\"}})",
                                    file, comm_id_);
     co_await run(std::move(code));
+    attached_ = true;
     co_await deliver();
 }
 
@@ -156,7 +157,7 @@ void CommTools::on_comm(const std::string& type, std::string content) {
 }
 
 void CommTools::on_reconnected() {
-    if (kernel_ != nullptr) {
+    if (kernel_ != nullptr && attached_) {
         repeating_.spawn(connections_->catch_up());
     }
 }

@@ -41,7 +41,8 @@ class CommTools final : public jupyter::KernelListener {
     jupyter::KernelListener& listener_;
     const std::string workspace_;
     const std::string comm_id_;
-    jupyter::Kernel* kernel_ = nullptr; // while it is attached
+    jupyter::Kernel* kernel_ = nullptr; // while it is attached, or asked to
+    bool attached_ = false;
     std::shared_ptr<tools::CommListener> connections_;
     std::string delivered_; // what the files were
     TaskScope repeating_;

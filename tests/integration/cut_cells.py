@@ -93,7 +93,8 @@ def run_over_cuts(test):
     test.cellgate.request("wrappers/generate", {"server": "fix"})
     test.cellgate.request("policy/add", {"rule": {"effect": "allow", "kind": "tool", "server": "fix"},
                                          "scope": "workspace"})
-    test.assertEqual(len(test.create(relay.url)["sandboxNotices"]), 1)
+    notices = test.create(relay.url)["sandboxNotices"]
+    test.assertEqual(len(notices), 1, notices)
     cells = CutCells(test)
     while not relay.is_used_up or len(cells.ends) < 3:
         cells.run_next()

@@ -275,15 +275,11 @@ struct KernelClient::Impl final : TransportListener {
         while (!pending->reply) {
             check_alive();
             pending->changed.reset();
-            // The reply comes on another socket. Over a cut connection it is asked for again.
-            const auto is_late = [&pending] { return pending->idle && !pending->was_cut; };
-            std::optional<Instant> until = deadline;
-            if (is_late()) {
-                const Instant soon = clock.now() + half_end_patience;
-                until = std::min(deadline.value_or(soon), soon);
-            }
+            const std::optional<Instant> until =
+                pending->lacks_reply() ? std::min(deadline.value_or(Instant::max()), clock.now() + half_end_patience)
+                                       : deadline;
             const bool changed = co_await wait_until(clock, pending->changed, until);
-            if (!changed && is_late()) {
+            if (!changed && pending->lacks_reply()) {
                 throw Error(ErrorCode::unsupported, "the kernel failed to answer");
             }
             if (!changed && deadline && clock.now() >= *deadline) {

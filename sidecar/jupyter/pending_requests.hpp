@@ -32,6 +32,9 @@ struct PendingQuery {
     bool awaited = true;
     bool was_cut = false; // it, its reply or neither may have arrived
     Event changed;        // or the kernel is gone
+
+    // The reply comes on another socket than the idle; over a cut connection it is asked for again.
+    bool lacks_reply() const { return idle && !was_cut; }
 };
 using PendingQueries = std::map<std::string, std::shared_ptr<PendingQuery>>;
 

@@ -77,7 +77,7 @@ class JsonOutput(CliTest):
         self.assertIn("mcptools.fix.tool_1", [module["module"] for module in made["modules"]])
         called = self.one("call", "host", "read_file", '{"path": "notes.txt"}', "--allow", "host/read_file")
         self.assertEqual(called["content"][0]["text"], "the notes")
-        self.assertEqual(self.lines("install", "nothing-of-this-name", code=1), [])  # nobody is there to allow it
+        self.assertEqual(self.lines("install", "nothing-of-this-name", code=1), [])  # no user can allow it
         [finding] = self.lines("check", self.script("x = (\n"), code=1)
         self.assertEqual(finding["severity"], "error")
 

@@ -60,7 +60,7 @@ test("secrets are this session's and wider ones, limits all", () => {
     assert.equal(rowsOf("Limits", {}).length, 8);
 });
 
-test("each line but a default rule leads to what changes it, and the settings are there", () => {
+test("each line but a default rule names what changes it, and the settings are there", () => {
     const manifest = JSON.parse(readFileSync("package.json", "utf8")) as { contributes: { configuration: { properties: object } | { properties: object }[] } };
     const settings = [manifest.contributes.configuration].flat().flatMap(({ properties }) => Object.keys(properties));
     const rules = [rule({ kind: "network", host: "example.org" }), rule({ kind: "tool", source: "default" })];

@@ -65,7 +65,7 @@ scenario("a cell of a notebook has a timeout, which is kept in its file", { file
     await editor.screenshot("ended");
 });
 
-scenario("what a session may do is one list, and its lines lead to what changes them", { files, settings: {} }, async ({ workspace, editor }) => {
+scenario("what a session may do is one list, and its lines open what changes them", { files, settings: {} }, async ({ workspace, editor }) => {
     await editor.openFile("plan.py");
     await editor.lens("Run Cell").first().click();
     await until(async () => (await workspace.read("seen").catch(() => "")) !== "", "the end of the cell");

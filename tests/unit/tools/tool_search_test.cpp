@@ -128,7 +128,7 @@ TEST_CASE("what an argument may be is searched, and arguments within arguments")
     CHECK(found(tools, "street") == std::vector<std::string>{"send"});
 }
 
-TEST_CASE("the first sentence counts more than the rest, and what a server says of three tools counts nothing") {
+TEST_CASE("the first sentence counts more than the rest, and what a server repeats for three tools counts nothing") {
     const std::string repeated = " Use archives with care.";
     const std::vector<SearchedTool> tools{tool("one", "Gets it. Or packs it." + repeated),
                                           tool("two", "Packs it." + repeated), tool("three", "Sends it." + repeated)};

@@ -1,5 +1,6 @@
 -- `permissions` is one list of what the code of a session may do now: by its sandbox, the rules that hold for it, the
--- tool servers, the secrets and its limits. A key begins the command that changes a line, or shows the setting that does.
+-- tool servers, the secrets and its limits. A key begins the command that changes a line, or shows the setting that
+-- does.
 local at_cursor = require("cellgate.at_cursor")
 local limits = require("cellgate.limits")
 local list_window = require("cellgate.list_window")

@@ -65,10 +65,10 @@ scenario("a cell of a notebook has a timeout, which is kept in its file", { file
     await editor.screenshot("ended");
 });
 
-scenario("what a session may do is one list, and its lines open what changes them", { files, settings: {} }, async ({ workspace, editor }) => {
+scenario("what a session may do is one list, and its lines open what changes them", { files: { "plan.py": "# %%\nprint(1)\n" } }, async ({ editor }) => {
     await editor.openFile("plan.py");
-    await editor.lens("Run Cell").first().click();
-    await until(async () => (await workspace.read("seen").catch(() => "")) !== "", "the end of the cell");
+    await editor.lens("Run Cell").click();
+    await editor.lens(/\[1\]/).waitFor();
     const list = async () => editor.command("cellgate: Show What a Session May Do");
     const title = (text) => editor.page.locator(".quick-input-title", { hasText: text });
     await list();
@@ -77,7 +77,8 @@ scenario("what a session may do is one list, and its lines open what changes the
     await editor.choose("Any other host");
     await type(editor, "Add Rule", "deny network example.org");
     await title("Where does it hold?").waitFor();
-    await editor.choose("In this workspace");
+    await editor.choose("This workspace");
+    await editor.dialog(/example\.org/).locator(".monaco-button", { hasText: "Add Rule" }).click();
     await until(async () => {
         await list();
         await title("may do").waitFor();

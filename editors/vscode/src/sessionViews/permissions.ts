@@ -3,6 +3,7 @@
 import * as vscode from "vscode";
 import type { Cellgate } from "../cellgate";
 import { ask } from "../notices";
+import { openSetting } from "../openSetting";
 import { ruleText } from "../rules/labels";
 import type { Session } from "../sessions";
 import { label } from "../text";
@@ -40,7 +41,7 @@ async function carryOut(cellgate: Cellgate, session: Session, change: Change): P
     if (change === "addRule") await vscode.commands.executeCommand("cellgate.addRule");
     else if (change === "secrets") await vscode.commands.executeCommand("cellgate.listSecrets");
     else if (change === "toolServers") await vscode.commands.executeCommand("cellgate.toolServers.focus");
-    else if ("setting" in change) await vscode.commands.executeCommand("workbench.action.openSettings", change.setting);
+    else if ("setting" in change) await openSetting(change.setting);
     else if ("limit" in change) await changeLimit(cellgate, session, change.limit);
     else await removeRule(cellgate, session, change);
 }

@@ -4,6 +4,7 @@ import * as vscode from "vscode";
 import type { Cellgate } from "../cellgate";
 import { kindOf } from "../client/errors";
 import { inform, showError, showProgress } from "../notices";
+import { openSetting } from "../openSetting";
 import type { ToolServerInfo } from "../protocol/messages";
 import { label } from "../text";
 import { generateWrappers } from "./generate";
@@ -55,7 +56,7 @@ export function serverCommands(cellgate: Cellgate, servers: ToolServers, logins:
         refreshToolServers: () => servers.refresh(),
         saveTool: () => saveTool(cellgate).finally(refresh),
         async configureToolServers() {
-            await vscode.commands.executeCommand("workbench.action.openSettings", "cellgate.mcpServers");
+            await openSetting("cellgate.mcpServers");
         },
     };
     const register = (name: string, action: (node?: ServerNode) => Promise<void>) =>

@@ -179,14 +179,15 @@ Task<bool> undo_one(async::Loop* loop, const ChangesArguments* arguments, Termin
     }
     const protocol::ChangesUndoResult result =
         co_await client->sidecar().call<protocol::ChangesUndo>(std::move(params));
+    const bool is_undone = result.refused.empty();
     if (arguments->json) {
         fmt::print("{}\n", to_json(result));
-        co_return result.refused.empty();
+        co_return is_undone;
     }
     for (const protocol::PathProblem& refused : result.refused) {
         client->printer().note(fmt::format("cellgate: {}: {}", refused.path, refused.why));
     }
-    if (!result.refused.empty()) {
+    if (!is_undone) {
         client->printer().note("cellgate: nothing was changed");
         co_return false;
     }

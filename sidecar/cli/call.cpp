@@ -13,7 +13,7 @@ struct CallArguments {
     SidecarArguments sidecar;
     std::string tool;
     std::string arguments = "{}";
-    bool json = true; // always
+    bool json = true; // in any case: the option is there as it is everywhere
     int exit_code = 0;
 };
 

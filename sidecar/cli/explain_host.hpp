@@ -18,6 +18,7 @@ bool is_ambiguous_address(const std::string& subject);
 // Error{policy_unreadable} when stored rules cannot be read.
 int explain_host(const std::string& workspace, const sandbox::HostQuery& host, const sandbox::Settings* settings,
                  bool as_json);
+// One line of that answer, for a host as the user wrote it.
 void print_host(const std::string& host, protocol::Effect effect, const std::string& reason, bool as_json);
 
 } // namespace cellgate::cli

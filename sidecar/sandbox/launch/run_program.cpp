@@ -26,7 +26,7 @@ constexpr std::chrono::seconds max_run_time{10};
 
 // Where the program and the supervisor have their descriptors.
 constexpr int first_descriptor = 3;
-constexpr int first_aside = 100; // no target number is a source that is still needed
+constexpr int first_aside = 100; // above every target, so that no source is overwritten before it is copied
 constexpr int helper_number = 200;
 
 // `cellgate supervise` of the program, whose control pipe comes after its descriptors. The lifeline, which is
@@ -49,18 +49,19 @@ int spawn(pid_t& pid, std::vector<std::string>& argv, int out, int error, const 
     if (!helper.valid()) {
         return errno;
     }
+    std::vector<UniqueFd> aside;
+    for (const int descriptor : descriptors) {
+        if (!aside.emplace_back(::fcntl(descriptor, F_DUPFD_CLOEXEC, first_aside)).valid()) {
+            return errno;
+        }
+    }
     posix_spawn_file_actions_t actions;
     ::posix_spawn_file_actions_init(&actions);
     ::posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
     ::posix_spawn_file_actions_adddup2(&actions, out, 1);
     ::posix_spawn_file_actions_adddup2(&actions, error, 2);
-    for (std::size_t i = 0; i < descriptors.size(); ++i) {
-        ::posix_spawn_file_actions_adddup2(&actions, descriptors[i], first_aside + static_cast<int>(i));
-    }
-    for (std::size_t i = 0; i < descriptors.size(); ++i) {
-        const int aside = first_aside + static_cast<int>(i);
-        ::posix_spawn_file_actions_adddup2(&actions, aside, first_descriptor + static_cast<int>(i));
-        ::posix_spawn_file_actions_addclose(&actions, aside);
+    for (std::size_t i = 0; i < aside.size(); ++i) {
+        ::posix_spawn_file_actions_adddup2(&actions, aside[i].get(), first_descriptor + static_cast<int>(i));
     }
     std::vector<char*> pointers;
     for (std::string& argument : argv) {

@@ -1,9 +1,11 @@
+#include "base/files.hpp"
 #include "launch/run_program.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cerrno>
 #include <csignal>
+#include <fcntl.h>
 #include <string>
 #include <unistd.h>
 
@@ -18,6 +20,24 @@ TEST_CASE("a program that is run to read its output gets the descriptors") {
     CHECK(output.error == "error\n");
     CHECK_FALSE(run_program({"/bin/sh", "-c", "test -e /proc/self/fd/3"}, {}).success);
     CHECK_FALSE(run_program({"/there/is/none"}, {}).success);
+}
+
+TEST_CASE("descriptors get to a program whatever their numbers are") {
+    // Each in the place of another: with numbers that are aside, targets, or neither.
+    std::vector<UniqueFd> held;
+    std::vector<UniqueFd> given;
+    for (const int number : {111, 112, 100, 101, 5, 4, 3}) {
+        Pipe pipe = make_pipe();
+        const std::string text = std::to_string(number);
+        REQUIRE(::write(pipe.write.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()));
+        given.emplace_back(::fcntl(pipe.read.get(), F_DUPFD_CLOEXEC, number));
+        held.push_back(std::move(pipe.read));
+    }
+    const RunOutput output =
+        run_program({"/bin/sh", "-c", "for n in 3 4 5 6 7 8 9; do cat <&$n; echo; done; exec 2>/dev/null"}, given);
+    CHECK(output.error.empty());
+    CHECK(output.out == "111\n112\n100\n101\n5\n4\n3\n");
+    CHECK(output.success);
 }
 
 TEST_CASE("what a program leaves behind when it is killed ends with it") {

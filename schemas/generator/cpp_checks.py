@@ -38,7 +38,7 @@ CHECKED_ELSEWHERE = {
 # Limits between fields, and who checks them.
 CONDITIONS_CHECKED_ELSEWHERE = {
     "Action",  # gate/payload.cpp: what each kind of action has
-    "ApprovalRespondParams",  # gate/answers.cpp: an edit answers one approval
+    "ApprovalRespondParams",  # gate/answers.cpp: an edit answers one approval, and who has no user denies
     "PackagesInstallParams",  # packages/requirements.cpp, whose grammar is pip's
     "PolicyAddParams",  # gate/policy_engine.cpp: what each scope needs
     "SecretDeleteParams", "SecretSetParams",  # service/handlers_secrets.cpp: what a secret of a session needs

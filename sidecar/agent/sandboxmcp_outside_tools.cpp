@@ -128,7 +128,8 @@ struct SandboxmcpOutsideTools {
             }
         }
         throw Error(ErrorCode::tool_server_not_found, "there is no tool server \"web\"",
-                    "a user can add it to .mcp.json: \"web\": {\"builtin\": \"web\"}, with SEARXNG_URL in its \"env\" "
+                    "a user can add it to their settings or .mcp.json: \"web\": {\"builtin\": \"web\"}, with "
+                    "SEARXNG_URL or BRAVE_API_KEY in its \"env\" "
                     "to search");
     }
 
@@ -158,7 +159,7 @@ struct SandboxmcpOutsideTools {
         const Json answer = {
             {"pattern", asked.pattern},
             {"approved", false},
-            {"reason", "patterns are your user's to allow, and commands and writes are only allowed whole"},
+            {"reason", "patterns are your user's to allow, for reading; a command or a write is only allowed whole"},
             {"hint",
              "call host_exec or host_file_*: your user is asked about that call. For reading, a user can add a rule: "
              "cellgate policy add 'allow host/read_file path=under:FOLDER'"}};
@@ -224,7 +225,7 @@ std::vector<mcp::Tool> sandboxmcp_outside_tools(std::shared_ptr<SandboxmcpAgent>
                                   "Copies a text file within the workspace. Your user is asked, and sees all of it.",
                                   host_copy_input, &Tools::host_file_copy));
     all.push_back(sandboxmcp_tool(tools, "request_host_access",
-                                  "What your user can do so that commands or files that fit a pattern are allowed.",
+                                  "What your user can do so that files that fit a pattern may be read unasked.",
                                   host_pattern_input, &Tools::request_host_access));
     all.push_back(sandboxmcp_tool(tools, "list_host_access", "What can be done on the machine, and how it is decided.",
                                   nothing_input, &Tools::list_host_access));

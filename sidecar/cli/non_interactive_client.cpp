@@ -43,6 +43,7 @@ Task<void> NonInteractiveClient::deny(protocol::Approval approval, LocalSidecar*
     protocol::ApprovalRespondParams params;
     params.approval_ids.push_back(approval.approval_id);
     params.decision = protocol::Verdict::deny;
+    params.unattended = true;
     params.reason = "there is no terminal to ask at, and no rule allows it";
     co_await sidecar->call<protocol::ApprovalRespond>(std::move(params));
     if (options_.size() <= max_options) {

@@ -245,6 +245,9 @@ Task<CheckedAnswer> Gate::Impl::take_turn(std::shared_ptr<Impl> self, const prot
 
 Task<void> Gate::Impl::respond(std::shared_ptr<Impl> self, protocol::ApprovalRespondParams params) {
     params.scope = params.scope.value_or(Scope::once);
+    if (params.unattended && params.decision != Verdict::deny) {
+        throw Error(ErrorCode::invalid_params, "params.unattended: without a user there is only: deny");
+    }
     self->refresh();
     CheckedAnswer checked = co_await take_turn(self, &params);
     if (checked.answer.needs_confirmation) {
@@ -274,7 +277,7 @@ Task<void> Gate::Impl::apply(std::shared_ptr<Impl> self, protocol::ApprovalRespo
         decision.edited = one.edited.has_value();
         decision.action = one.edited ? std::move(*one.edited) : one.entry->request.action;
         decision.reason = params.reason.value_or(decision.allowed ? "a user allowed it" : "a user denied it");
-        decision.by = ResolvedBy::user;
+        decision.by = params.unattended ? ResolvedBy::no_client : ResolvedBy::user;
         decision.rule = one.rule;
         decision.confirmation = answer.confirmation;
         self->settle(one.entry, std::move(decision));

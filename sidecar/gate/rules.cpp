@@ -4,6 +4,7 @@
 #include "base/host.hpp"
 #include "base/json_value.hpp"
 #include "base/names.hpp"
+#include "columns.hpp"
 #include "path_match.hpp"
 #include "request_rules.hpp"
 #include "rule_tests.hpp"
@@ -26,6 +27,8 @@ using protocol::RuleSource;
 constexpr std::size_t max_pointers = 64;
 constexpr std::size_t max_text_bytes = 1024; // of a pointer, a pattern, a path
 constexpr std::int64_t max_uses = 1'000'000;
+constexpr std::size_t max_listed_values = 5;
+constexpr std::size_t max_value_columns = 120; // of a value, in words
 constexpr std::size_t max_value_bytes = std::size_t{64} << 10;
 
 [[noreturn]] void refuse(const std::string& message, std::string hint = {}) {
@@ -156,6 +159,10 @@ bool protocol_matches(const Rule& rule, const Payload::Names& names) {
     return !names.protocol || rule.effect != Effect::allow || !names_connections;
 }
 
+std::string value_words(const RawJson& value) {
+    return cut_to_line(value.text(), max_value_columns);
+}
+
 std::string condition_words(const Matcher& matcher) {
     if (matcher.glob) {
         return fmt::format(" like {}", visible_name(*matcher.glob));
@@ -166,7 +173,17 @@ std::string condition_words(const Matcher& matcher) {
     if (matcher.less_than) {
         return fmt::format(" less than {}", *matcher.less_than);
     }
-    return matcher.in ? fmt::format(" one of {} values", matcher.in->size()) : " equal to a value";
+    if (!matcher.in) {
+        return matcher.equals ? " equal to " + value_words(*matcher.equals) : " equal to a value";
+    }
+    if (matcher.in->size() > max_listed_values) {
+        return fmt::format(" one of {} values", matcher.in->size());
+    }
+    std::string values;
+    for (const RawJson& value : *matcher.in) {
+        values += (values.empty() ? "" : ", ") + value_words(value);
+    }
+    return " one of " + values;
 }
 
 } // namespace
@@ -252,8 +269,9 @@ void check_new_rule(const Rule& rule, WallTime now) {
     if (!reads_only && requires_exact_payload(*rule.kind, rule.tool)) {
         refuse(fmt::format("expected a rule for one exact payload, as {} needs, found a wider one",
                            rule.tool ? visible_name(*rule.tool) : std::string(name_of(*rule.kind))),
-               rule.kind == ActionKind::network
-                   ? "name the host"
+               rule.kind == ActionKind::network ? "name the host"
+               : rule.kind == ActionKind::host
+                   ? R"(name its arguments whole: host/run_command ={"argv":["make","test"]})"
                    : "allow it where it is asked about, for this workspace or always: that makes the rule");
     }
 }
@@ -328,7 +346,8 @@ bool inspects(const Rule& rule, const Payload::Names& names) {
 }
 
 std::string describe_condition(const std::string& pointer, const Matcher& matcher) {
-    return visible_name(pointer) + condition_words(matcher);
+    const std::string place = pointer.empty() ? "arguments" : visible_name(pointer); // the whole of them
+    return place + condition_words(matcher);
 }
 
 std::string describe(const Rule& rule) {

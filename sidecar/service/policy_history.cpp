@@ -32,6 +32,12 @@ std::optional<protocol::Action> action_of(const protocol::RecordEntry& entry) {
     }
 }
 
+// Not: no user was there to be asked, or it was withdrawn before it was answered.
+bool was_decided(const protocol::RecordEntry& entry) {
+    const std::string by = json_member_text(entry.data.text(), "by").value_or("");
+    return by != "noClient" && by != "cancelled";
+}
+
 bool was_allowed(const protocol::RecordEntry& entry) {
     return json_member_text(entry.data.text(), "decision") == "allow";
 }
@@ -66,6 +72,9 @@ Task<void> PolicyHistory::count_covered(const protocol::RuleSpec* rule, std::vec
     std::vector<protocol::Action> actions;
     std::vector<const protocol::RecordEntry*> of_action;
     for (const protocol::RecordEntry& entry : entries) {
+        if (!was_decided(entry)) {
+            continue;
+        }
         if (std::optional<protocol::Action> action = action_of(entry)) {
             actions.push_back(std::move(*action));
             of_action.push_back(&entry);

@@ -66,6 +66,26 @@ class PolicyCommand(CliTest):
         self.assertRegex(self.policy("list").stdout, r"allow  fix/tool-1 s=glob:data/\*, until \S+Z  \(workspaceStore\)")
         self.assertEqual(self.call({"s": "data/c.txt"}, None), "allowed")
 
+    def test_what_no_user_was_there_to_decide_is_no_users_denial(self):
+        self.cli("generate", "host")
+        script = self.script("from mcptools.host import read_file\nread_file.run(path='notes.txt')\n")
+        self.assertEqual(self.cli("run", script).returncode, 1)
+        lines = self.cli("record", "export", "--root", str(self.workspace.path), "--type", "action.decided", rooted=False)
+        entry = json.loads(lines.stdout.splitlines()[-1])
+        self.assertEqual((entry["actor"], entry["data"]["by"], entry["data"]["decision"]), ("cellgate", "noClient", "deny"))
+        added = self.policy("add", "allow host/read_file path=notes.txt")  # as the run's advice has it: no --yes
+        self.assertEqual(added.returncode, 0, added.stderr)
+        self.policy("remove", added.stdout.split()[-1])
+
+    def test_a_rule_in_words_says_its_values(self):
+        for rule, words in (("deny fix/tool-1 s=key", 'deny tool tool-1 of fix with /s equal to "key"'),
+                            ("deny fix/tool-1 s=in:[1,2]", "with /s one of 1, 2"),
+                            ("deny fix/tool-1 s=in:[1,2,3,4,5,6]", "with /s one of 6 values"),
+                            ('deny host/run_command ={"argv":["rm"]}', 'with arguments equal to {"argv":["rm"]}')):
+            added = self.policy("add", rule)
+            self.assertIn(words + "\n", added.stdout)
+            self.policy("remove", added.stdout.split()[-1])
+
     def test_a_rule_with_uses_ends_after_so_many_calls(self):
         added = self.policy("add", "--uses", "2", "allow fix/tool-1")
         self.assertEqual(added.returncode, 0, added.stderr)

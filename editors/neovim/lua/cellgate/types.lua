@@ -832,6 +832,7 @@
 ---@field rule? RuleSpec
 ---@field argumentsText? JsonText `editText` as a user edited it; run in place of what was shown. Only for one approval.
 ---@field reason? string Told to the code when it is denied.
+---@field unattended? true
 
 --- Who decided. elicitation: the user of the agent's own program, while no user was attached.
 ---@alias DecidedBy "user"|"rule"|"cancelled"|"noClient"|"elicitation"
@@ -1182,7 +1183,7 @@
 ---@class PolicyPreviewResult
 ---@field since Time
 ---@field allowed integer Of those that it covers, how many were allowed.
----@field denied integer
+---@field denied integer By a user or a rule: what no user was there to decide, or was withdrawn, is not counted.
 ---@field example? RecordEntry The newest whose decision the rule would have changed, else the newest.
 
 --- Entries of the record, of type action.decided.

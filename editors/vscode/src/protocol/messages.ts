@@ -1539,6 +1539,10 @@ export interface ApprovalRespondParams {
      * Told to the code when it is denied.
      */
     reason?: string;
+    /**
+     * The client has no user to ask: recorded as `noClient`, not as a user's decision. Only to deny.
+     */
+    unattended?: true;
 }
 /**
  * Who decided. elicitation: the user of the agent's own program, while no user was attached.
@@ -2188,6 +2192,9 @@ export interface PolicyPreviewResult {
      * Of those that it covers, how many were allowed.
      */
     allowed: number;
+    /**
+     * By a user or a rule: what no user was there to decide, or was withdrawn, is not counted.
+     */
     denied: number;
     /**
      * The newest whose decision the rule would have changed, else the newest.

@@ -18,6 +18,7 @@ struct DisplayedOutput {
     std::optional<std::string> name;
     std::optional<std::string> text;
     std::optional<std::map<std::string, RawJson>> data;
+    std::optional<std::string> ename;
     std::optional<std::vector<std::string>> traceback;
     template <class Self, class Visit>
     static void fields(Self& self, Visit& visit) {
@@ -25,6 +26,7 @@ struct DisplayedOutput {
         visit("name", self.name);
         visit("text", self.text);
         visit("data", self.data);
+        visit("ename", self.ename);
         visit("traceback", self.traceback);
     }
 };
@@ -57,7 +59,7 @@ OutputText output_text(const RawJson& output, bool colours) {
     if (shown.text) {
         text = {shown.name == "stderr", terminal_text(*shown.text, colours)};
     }
-    if (shown.traceback) {
+    if (shown.traceback && shown.ename != "SystemExit") { // the program's own end: there is nothing to trace
         text.is_error = true;
         for (const std::string& entry : *shown.traceback) {
             text.text += terminal_text(entry, colours) + "\n";

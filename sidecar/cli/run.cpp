@@ -54,6 +54,16 @@ struct FileRun {
     bool interrupted = false;
 };
 
+bool is_system_exit(const protocol::ExecuteResult& result) {
+    return result.error && result.error->ename == "SystemExit";
+}
+
+// sys.exit(), sys.exit(None) or sys.exit(0): the program is done, as it is where Python runs it.
+bool has_exited_well(const protocol::ExecuteResult& result) {
+    return is_system_exit(result) &&
+           (result.error->evalue.empty() || result.error->evalue == "None" || result.error->evalue == "0");
+}
+
 void explain_result(const protocol::ExecuteResult& result, std::size_t cell, OutputPrinter& printer) {
     constexpr const char* words[] = {"ok",
                                      "ended in an error",
@@ -63,6 +73,9 @@ void explain_result(const protocol::ExecuteResult& result, std::size_t cell, Out
                                      "ran out of memory"};
     static_assert(std::size(words) == enum_names(protocol::ExecutionStatus{}).size());
     std::string text = fmt::format("cellgate: cell {} {}", cell + 1, words[static_cast<int>(result.status)]);
+    if (is_system_exit(result)) {
+        text = fmt::format("cellgate: cell {} ended with sys.exit({})", cell + 1, result.error->evalue);
+    }
     if (result.reason) {
         text += ": " + *result.reason;
     }
@@ -189,6 +202,9 @@ Task<void> run_cells(FileRun* run, TerminalClient& client) {
         print_notes(result, client.printer());
         if (keeps_changes) {
             co_await keep_changes(run, executed, i + 1, &client);
+        }
+        if (has_exited_well(result)) {
+            break;
         }
         if (result.status != protocol::ExecutionStatus::ok) {
             explain_result(result, i, client.printer());

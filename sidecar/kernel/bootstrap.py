@@ -25,6 +25,7 @@ import sys
 import threading
 import time
 import types
+import warnings
 
 MAX_FRAMES = 100
 MAX_REPEATS = 1000
@@ -63,7 +64,7 @@ class Cells:
     def place(self, name, line_number):
         """(execution id, 0-based line in its cell), or None if `name` is not a cell's code."""
         found = self._places.get(name)
-        return None if found is None else (found[0], found[1] + line_number - 1)
+        return found and (found[0], found[1] + line_number - 1)
 
 
 class Origins:
@@ -414,8 +415,7 @@ class Variables:
 
 def show_native_crashes():
     """A crash in native code writes its location to the process's own stderr."""
-    stderr = getattr(sys.stderr, "_original_stdstream_copy", None)
-    if stderr is not None:
+    if (stderr := getattr(sys.stderr, "_original_stdstream_copy", None)) is not None:
         faulthandler.enable(stderr, all_threads=False)
 
 
@@ -425,8 +425,7 @@ def find_speedups():
     if os.environ.get("CELLGATE_KERNEL_SPEEDUPS") == "0" or not os.path.exists(path):
         return None
     spec = importlib.util.spec_from_file_location("_cellgate_speedups", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    spec.loader.exec_module(module := importlib.util.module_from_spec(spec))
     return module
 
 
@@ -454,6 +453,7 @@ def attach(kernel):
         if hasattr(stream, "pub_thread"):
             flush_often(stream)
     show_native_crashes()
+    warnings.filterwarnings("ignore", "To exit: use 'exit'", UserWarning)  # IPython's word on sys.exit(), for terminals
     if callable(getattr(getattr(kernel, "session", None), "pack", None)):
         send_any_text(kernel.session)
     if hasattr(shell, "_showtraceback") and hasattr(getattr(kernel, "session", None), "send"):

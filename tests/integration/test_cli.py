@@ -227,6 +227,16 @@ class WithoutATerminal(CliTest):
         broken = self.workspace.write("broken.ipynb", "print(1)")
         self.assertIn("expected a Jupyter notebook", self.cli("run", str(broken)).stderr)
 
+    def test_a_script_that_exits_well_ended_well(self):
+        script = "import sys\nprint('first')\n# %%\nprint('second')\nsys.exit({})\n# %%\nprint('third')\n"
+        for value in ("", "0", "None"):
+            ended = self.cli("run", self.script(script.format(value)))
+            self.assertEqual((ended.returncode, ended.stdout, ended.stderr), (0, "first\nsecond\n", ""), value)
+        for value in ("3", "'no such file'"):
+            ended = self.cli("run", self.script(script.format(value)))
+            self.assertEqual((ended.returncode, ended.stdout), (1, "first\nsecond\n"), value)
+            self.assertEqual(ended.stderr, f"cellgate: cell 2 ended with sys.exit({value.strip(chr(39))})\n")
+
     def test_a_cell_that_quits_is_the_last(self):
         ended = self.cli("run", self.script("x = 1\nprint('one')\nquit()\n# %%\nprint('two')\n"))
         self.assertEqual((ended.returncode, ended.stdout), (0, "one\n"))

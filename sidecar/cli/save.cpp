@@ -1,16 +1,20 @@
 // `cellgate save FILE NAME`: a function of Python becomes a tool of the server `saved`, once its user has agreed.
 
+#include "base/escape_unprintable.hpp"
 #include "base/files.hpp"
 #include "base/json_codec.hpp"
 #include "commands.hpp"
 #include "json_output.hpp"
+#include "protocol/messages/record.hpp"
 #include "sidecar_arguments.hpp"
 #include "terminal_client.hpp"
+#include "tools/execution_rules.hpp"
 #include "tools/saved_tool.hpp"
 
 #include <fmt/format.h>
 
 #include <cerrno>
+#include <charconv>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,17 +23,85 @@ namespace cellgate::cli {
 
 namespace {
 
+constexpr std::int64_t max_decisions = 1000; // that are looked at
+
 struct SaveArguments {
     SidecarArguments sidecar;
     std::string file;
     std::vector<std::string> rules;
+    std::vector<std::string> rules_of; // executions
     std::string test;
     tools::SaveToolParams function;
     bool json = false;
     int exit_code = 0;
 };
 
+// What a decision's entry holds of it.
+struct RecordedDecision {
+    protocol::Verdict decision = protocol::Verdict::deny;
+    std::optional<protocol::Action> action;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("decision", self.decision);
+        visit("action", self.action);
+    }
+};
+
+Task<std::string> execution_of(TerminalClient* client, std::string named) {
+    std::int64_t number = 0;
+    const auto [end, error] = std::from_chars(named.data(), named.data() + named.size(), number);
+    if (error != std::errc() || end != named.data() + named.size()) {
+        co_return named;
+    }
+    protocol::RecordQueryParams query;
+    query.before_seq = number + 1;
+    query.limit = 1;
+    const protocol::RecordQueryResult found = co_await client->sidecar().call<protocol::RecordQuery>(std::move(query));
+    if (found.entries.empty() || found.entries.front().seq != number || !found.entries.front().execution_id) {
+        throw Error(ErrorCode::arguments_invalid,
+                    fmt::format("--rules-of: entry {} of the record belongs to no execution", number),
+                    "`cellgate record list` shows the entries");
+    }
+    co_return *found.entries.front().execution_id;
+}
+
+// Of an execution that may have ended long ago.
+Task<std::vector<std::string>> recorded_rules(TerminalClient* client, std::string execution_id) {
+    protocol::RecordQueryParams query;
+    query.types = {"action.decided"};
+    query.execution_id = execution_id;
+    query.limit = max_decisions;
+    const protocol::RecordQueryResult found = co_await client->sidecar().call<protocol::RecordQuery>(std::move(query));
+    if (found.entries.empty()) {
+        throw Error(ErrorCode::execution_not_found,
+                    fmt::format("--rules-of: the record has no decision of an execution \"{}\"",
+                                escape_unprintable(execution_id)),
+                    "`cellgate record list` shows the entries, and --rules-of takes the number of one");
+    }
+    if (found.more) {
+        throw Error(ErrorCode::arguments_invalid,
+                    fmt::format("--rules-of: that execution has more than {} decisions", max_decisions),
+                    "name what the tool may do with --rule");
+    }
+    std::vector<protocol::PastDecision> decisions;
+    for (const protocol::RecordEntry& entry : found.entries) {
+        auto recorded = from_json<RecordedDecision>(entry.data, "entry.data");
+        protocol::PastDecision& past = decisions.emplace_back();
+        past.execution_id = entry.execution_id;
+        past.decision = recorded.decision;
+        past.action = std::move(recorded.action);
+    }
+    co_return tools::execution_rules(decisions, execution_id);
+}
+
 Task<void> save(SaveArguments* arguments, TerminalClient& client) {
+    for (const std::string& named : arguments->rules_of) {
+        std::string execution_id = co_await execution_of(&client, named);
+        std::vector<std::string> rules = co_await recorded_rules(&client, std::move(execution_id));
+        for (std::string& rule : rules) {
+            arguments->function.rules->push_back(std::move(rule));
+        }
+    }
     protocol::ToolsCallParams params{"host", "save_tool", to_raw_json(arguments->function), std::nullopt,
                                      RawJson::checked("\"save\"")};
     const protocol::CallToolResult result = co_await client.sidecar().call<protocol::ToolsCall>(std::move(params));
@@ -67,6 +139,11 @@ void add_save(CLI::App& app, Invocation& invocation) {
     command->add_option("--rule", arguments->rules,
                         "What each of its runs may do without asking, as `cellgate policy add` takes it: "
                         "\"allow fs/read_file\". May be given more than once");
+    command
+        ->add_option("--rules-of", arguments->rules_of,
+                     "Rules for what this execution was allowed, from the record: the number of any of its entries, as "
+                     "`cellgate record list` shows it, or its id. May be given more than once")
+        ->type_name("EXECUTION");
     command->add_option("--test", arguments->test, "Arguments, as JSON, of a call that has to succeed first");
     add_json(*command, arguments->json);
     arguments->sidecar.add_to(*command);

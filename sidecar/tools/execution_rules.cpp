@@ -1,4 +1,4 @@
-#include "execution_rules.hpp"
+#include "tools/execution_rules.hpp"
 
 #include "tools/rule_text.hpp"
 

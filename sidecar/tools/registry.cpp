@@ -1,7 +1,6 @@
 #include "tools/registry.hpp"
 
 #include "config_inputs.hpp"
-#include "execution_rules.hpp"
 #include "gate/gate.hpp"
 #include "host.hpp"
 #include "rule_check.hpp"
@@ -12,6 +11,7 @@
 #include "server_inputs.hpp"
 #include "server_logins.hpp"
 #include "server_secrets.hpp"
+#include "tools/execution_rules.hpp"
 
 #include <fmt/format.h>
 

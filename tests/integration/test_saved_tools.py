@@ -5,6 +5,7 @@ import json
 import unittest
 
 from cellgate_client import WorkspaceSidecarTest, WorkspaceTest, arguments_of
+from cli_testing import CliTest
 from executions import RpcError
 from tools_testing import ToolsTest, fixture_server, text_of
 
@@ -293,6 +294,30 @@ class Kept(WorkspaceTest):
                 cellgate.allow(cellgate.approval())
                 pending.result()
             cellgate.close()
+
+
+class AtATerminal(CliTest):
+    def test_its_rules_come_from_the_record_of_a_run_that_has_ended(self):
+        (self.workspace.path / "notes.txt").write_text("kept")
+        self.cli("generate", "host")
+        script = self.script("from mcptools.host import read_file\n# %%\ndef notes():\n"
+                             "    return read_file.run(path='notes.txt').content\n# %%\nprint(notes())\n", "notes.py")
+        ran = self.cli("run", "--allow", "host/read_file path=notes.txt", script)
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        lines = self.cli("record", "export", "--root", str(self.workspace.path), rooted=False).stdout.splitlines()
+        decided = [entry for entry in map(json.loads, lines) if entry["type"] == "action.decided"][-1]
+        for named in (str(decided["seq"]), decided["executionId"]):
+            terminal = self.terminal("save", "--rules-of", named, script, "notes")
+            terminal.expect(r"allow host/read_file")
+            terminal.expect("your answer: ")
+            terminal.type("d")
+            terminal.expect("why")
+            terminal.type("not now")
+            self.assertEqual(terminal.wait_end(), 1)
+        for named, why in (("0", "belongs to no execution"), ("none", "no decision of an execution")):
+            refused = self.cli("save", "--rules-of", named, script, "notes")
+            self.assertEqual(refused.returncode, 1)
+            self.assertIn(why, refused.stderr)
 
 
 class OfAgents(WorkspaceSidecarTest):

@@ -1,5 +1,5 @@
 #include "base/clock.hpp"
-#include "execution_rules.hpp"
+#include "tools/execution_rules.hpp"
 #include "tools/rule_text.hpp"
 
 #include <doctest/doctest.h>

@@ -129,6 +129,17 @@ class Answers(LspTest):
         self.editor_.do(uri, 1, "Deny")
         self.editor_.wait_shown(uri, 1, ERROR, "Denied")
 
+    def test_in_helix_which_cuts_it_a_shorter_one_is_too_long(self):
+        for name, is_offered in (("a test", True), ("helix", False)):
+            with self.subTest(name):
+                self.editor_ = self.client(clientInfo={"name": name})
+                uri = self.open(CALL.format("\\n".join(f"line {i}" for i in range(20))), f"{name[0]}.py")
+                self.editor_.do(uri, 1, "Run Cell")
+                self.editor_.wait_shown(uri, 1, WARNING, "write_file")
+                self.assertEqual("Allow this call" in self.editor_.actions(uri, 1), is_offered)
+                self.editor_.do(uri, 1, "Deny")
+                self.editor_.wait_shown(uri, 1, ERROR, "Denied")
+
     def test_a_question_without_an_open_file_is_one_of_the_editor_s(self):
         other = self.editor()
         for title, made in (("Allow this call", True), ("Deny", False)):

@@ -32,7 +32,7 @@ std::size_t rows_in_window(std::string_view text) {
 
 } // namespace
 
-std::optional<std::string> whole_text(const protocol::Approval& approval) {
+std::optional<std::string> whole_text(const protocol::Approval& approval, Room room) {
     std::string text = "waits for your answer: ";
     text += fmt::format("{}", fmt::join(approval.display, "\n"));
     if (approval.definition_changes) {
@@ -42,22 +42,14 @@ std::optional<std::string> whole_text(const protocol::Approval& approval) {
     if (approval.agent) {
         text += fmt::format("\nfor the agent {}", *approval.agent);
     }
-    if (text.size() > max_shown_bytes) {
+    if (text.size() > max_shown_bytes || (room == Room::window && rows_in_window(text) > max_window_rows)) {
         return std::nullopt;
     }
     return text;
 }
 
-std::optional<std::string> whole_text_in_window(const protocol::Approval& approval) {
-    std::optional<std::string> whole = whole_text(approval);
-    if (whole && rows_in_window(*whole) > max_window_rows) {
-        return std::nullopt;
-    }
-    return whole;
-}
-
-std::string shown_text(const protocol::Approval& approval) {
-    return whole_text(approval).value_or(reference_text(approval));
+std::string shown_text(const protocol::Approval& approval, Room room) {
+    return whole_text(approval, room).value_or(reference_text(approval));
 }
 
 std::string reference_text(const protocol::Approval& approval) {

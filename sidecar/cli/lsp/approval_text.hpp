@@ -8,12 +8,16 @@
 
 namespace cellgate::cli::lsp {
 
-// Nothing for what is too long there, 16 KiB: a yes to that is given where all of it is shown.
-std::optional<std::string> whole_text(const protocol::Approval& approval);
-// The same for a question of the editor's, which has less room: 12 rows.
-std::optional<std::string> whole_text_in_window(const protocol::Approval& approval);
+// What a place of the editor's shows without cutting it.
+enum class Room {
+    document, // 16 KiB
+    window,   // 12 rows: a question, and whatever Helix shows
+};
+
+// Nothing for what is too long there: a yes to that is given where all of it is shown.
+std::optional<std::string> whole_text(const protocol::Approval& approval, Room room);
 // whole_text or reference_text.
-std::string shown_text(const protocol::Approval& approval);
+std::string shown_text(const protocol::Approval& approval, Room room);
 // Its first line, and where the rest is shown.
 std::string reference_text(const protocol::Approval& approval);
 // The beginning of its id, by which `cellgate approvals` takes it.

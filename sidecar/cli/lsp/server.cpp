@@ -110,6 +110,7 @@ Task<RawJson> Server::initialize(RawJson params) {
     }
     capabilities_ = given.capabilities.value_or(Capabilities{});
     std::string name = given.client_info ? given.client_info->name : "language client";
+    room_ = name == "helix" ? Room::window : Room::document;
     tasks_.spawn(join_sidecar(workspace.empty() ? "." : std::move(workspace), std::move(name)));
     co_await joined_.wait();
     if (join_error_) {
@@ -252,8 +253,8 @@ Task<std::vector<CodeAction>> Server::actions(DocumentParams params) {
         Diagnostic diagnostic;
         diagnostic.range = document.range_of(waiting.line);
         diagnostic.severity = static_cast<int>(Severity::warning);
-        diagnostic.message = shown_text(waiting.approval);
-        const std::size_t choices = whole_text(waiting.approval) ? waiting.approval.choices.size() : 0;
+        diagnostic.message = shown_text(waiting.approval, room_);
+        const std::size_t choices = whole_text(waiting.approval, room_) ? waiting.approval.choices.size() : 0;
         for (std::size_t i = 0; i < choices; ++i) {
             Command command = command_of("Allow " + waiting.approval.choices[i].label, answer_command,
                                          {to_raw_json(id), to_raw_json(static_cast<std::int64_t>(i))});
@@ -334,7 +335,7 @@ void Server::ask(Waiting& waiting) {
 
 Task<void> Server::ask_in_window(std::string approval_id) {
     const protocol::Approval approval = find_waiting(approval_id).approval;
-    const std::optional<std::string> whole = whole_text_in_window(approval);
+    const std::optional<std::string> whole = whole_text(approval, Room::window);
     ShowMessageRequestParams question;
     question.message = whole.value_or(reference_text(approval));
     question.actions.push_back({later});
@@ -381,7 +382,7 @@ Task<void> Server::answer(std::string approval_id, std::int64_t choice) {
     params.approval_ids = {approval_id};
     params.decision = protocol::Verdict::deny;
     if (choice != refusal) {
-        if (choice < 0 || static_cast<std::size_t>(choice) >= approval.choices.size() || !whole_text(approval)) {
+        if (choice < 0 || static_cast<std::size_t>(choice) >= approval.choices.size() || !whole_text(approval, room_)) {
             throw Error(ErrorCode::denied, "expected one of the answers that were offered");
         }
         const protocol::Choice& chosen = approval.choices[static_cast<std::size_t>(choice)];
@@ -415,7 +416,7 @@ void Server::publish(const std::string& uri) {
     };
     for (const auto& [id, waiting] : waiting_) {
         if (is_in_document(waiting) && waiting.approval.origin->uri == uri) {
-            add(waiting.line, Severity::warning, shown_text(waiting.approval));
+            add(waiting.line, Severity::warning, shown_text(waiting.approval, room_));
         }
     }
     for (const Run& run : runs_) {

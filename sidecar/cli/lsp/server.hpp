@@ -6,6 +6,7 @@
 #include "async/loop.hpp"
 #include "base/byte_stream.hpp"
 #include "base/sync.hpp"
+#include "lsp/approval_text.hpp"
 #include "lsp/document.hpp"
 #include "lsp/messages.hpp"
 #include "protocol/messages/executions.hpp"
@@ -102,6 +103,7 @@ class Server {
     Event joined_;
     std::exception_ptr join_error_;
     Capabilities capabilities_;
+    Room room_ = Room::document; // of diagnostics
     bool shut_down_ = false;
     std::map<std::string, OpenDocument> documents_; // by their URIs
     std::map<std::string, Waiting> waiting_;        // by the approvals' ids

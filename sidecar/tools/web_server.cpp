@@ -24,7 +24,10 @@ constexpr std::size_t max_shown_name = 40;
 constexpr const char* web_program_name = "web.cjs";
 constexpr std::uint16_t http_port = 80;
 constexpr std::uint16_t https_port = 443;
-constexpr const char* search_variable = "SEARXNG_URL";
+constexpr const char* searxng_variable = "SEARXNG_URL";
+constexpr const char* brave_key_variable = "BRAVE_API_KEY";
+constexpr const char* brave_url_variable = "BRAVE_API_URL"; // for another address, such as of a proxy
+constexpr const char* brave_url = "https://api.search.brave.com/res/v1/web/search";
 // From the folder of cellgate's program: in a package; in a build's folder, and in the folder of all builds.
 constexpr std::array share_folders = {"../share/cellgate", "share/cellgate"};
 
@@ -93,8 +96,18 @@ std::vector<Endpoint> endpoints_of_call(const RawJson& arguments) {
 }
 
 std::vector<Endpoint> search_endpoints(const Environment& environment) {
-    const auto found = environment.find(search_variable);
-    return endpoints_of_url(found == environment.end() ? std::string() : found->second);
+    const auto value = [&](const char* variable) {
+        const auto found = environment.find(variable);
+        return found == environment.end() ? std::string() : found->second;
+    };
+    if (const std::string instance = value(searxng_variable); !instance.empty()) {
+        return endpoints_of_url(instance);
+    }
+    if (value(brave_key_variable).empty()) {
+        return {};
+    }
+    const std::string other = value(brave_url_variable);
+    return endpoints_of_url(other.empty() ? brave_url : other);
 }
 
 } // namespace cellgate::tools

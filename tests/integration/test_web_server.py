@@ -238,10 +238,20 @@ class Search(WebTest):
         self.assertNotIn("11. ", text)
         self.assertEqual(text_of(self.call("search", query="nothing")), "No results.")
 
+    def test_a_key_of_braves_is_enough(self):
+        self.add("web", env={"BRAVE_API_KEY": "the-key", "BRAVE_API_URL": self.base + "/brave"})
+        found = self.answer("search", query="gates & rules", max_results=2)["results"]
+        self.assertEqual(found, [{"title": f"Result {i}", "url": f"https://host{i}.example/", "snippet": f"Snippet {i}"}
+                                 for i in range(2)])
+        self.assertEqual(self.site.asked[-1][1], "/brave?q=gates+%26+rules&count=2&text_decorations=false")
+        self.assertEqual(text_of(self.call("search", query="nothing")), "No results.")
+        self.add("web", env={"BRAVE_API_KEY": "another", "BRAVE_API_URL": self.base + "/brave"})
+        self.assertIn("does not accept the key", self.failure("search", query="x"))
+
     def test_what_is_missing_is_said(self):
         self.assertIn("search.formats", self.failure("search", query="refuse"))
         self.add("web")
-        self.assertIn("SEARXNG_URL", self.failure("search", query="x"))
+        self.assertRegex(self.failure("search", query="x"), "SEARXNG_URL.*BRAVE_API_KEY")
         self.add("web", env={"SEARXNG_URL": f"{self.base}/article"})
         self.assertIn("404", self.failure("search", query="x"))
 

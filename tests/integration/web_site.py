@@ -1,5 +1,5 @@
-"""A site for the tests of the tool server `web`: pages as the web has them, and a search engine that answers as SearXNG
-documents it (docs.searxng.org/dev/search_api.html)."""
+"""A site for the tests of the tool server `web`: pages as the web has them, and search engines that answer as SearXNG
+(docs.searxng.org/dev/search_api.html) and Brave (api-dashboard.search.brave.com/documentation) document it."""
 
 import gzip
 import http.server
@@ -116,6 +116,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
             results = [] if query["q"] == ["nothing"] else RESULTS
             self.answer(json.dumps({"query": query["q"][0], "number_of_results": 0, "results": results, "answers": [],
                                     "suggestions": [], "unresponsive_engines": []}), "application/json")
+
+    def page_brave(self, query):
+        if self.headers["X-Subscription-Token"] != "the-key":
+            self.answer(json.dumps({"type": "ErrorResponse", "error": {"status": 422}}), "application/json", status=422)
+        elif query["q"] == ["nothing"]:
+            self.answer(json.dumps({"type": "search", "query": {"original": "nothing"}}), "application/json")
+        else:
+            found = [{"title": each["title"], "url": each["url"], "description": each["content"]} for each in RESULTS]
+            self.answer(json.dumps({"type": "search", "web": {"type": "search", "results": found}}), "application/json")
 
     def log_message(self, *_):
         pass

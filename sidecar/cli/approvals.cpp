@@ -180,7 +180,7 @@ Task<void> deny_approval(WorkspaceClient* client, ApprovalsArguments* arguments)
         params.reason = arguments->reason;
     }
     co_await client->call<protocol::ApprovalRespond>(std::move(params));
-    print_whole(approval, *arguments);
+    fmt::print("{}{}", arguments->json ? "" : "denied: ", entry_or_json(approval, *arguments));
 }
 
 std::string resolved_line(const protocol::ApprovalResolvedParams& resolved) {

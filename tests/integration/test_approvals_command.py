@@ -68,7 +68,9 @@ class Approvals(CommandsBesideEditor):
         cell, asked = self.ask("the text")
         self.assertIn("no terminal", self.command("approvals", "allow", asked["approvalId"], code=1))
         self.assertEqual([each["approvalId"] for each in self.user.waiting()], [asked["approvalId"]])
-        self.command("approvals", "deny", asked["approvalId"][:8], "--reason", "not this one")
+        told = self.command("approvals", "deny", asked["approvalId"][:8], "--reason", "not this one")
+        self.assertTrue(told.startswith(f"denied: {asked['approvalId'][:8]}"), told)
+        self.assertNotIn("allow", told)
         self.assertIn("not this one", cell.result()["error"]["evalue"])
 
     def test_a_question_that_is_answered_elsewhere_ends(self):

@@ -3,8 +3,10 @@ gVisor, in a container's image, and one that already runs."""
 
 import importlib.util
 import os
+import random
 import shutil
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -13,6 +15,8 @@ import image_testing  # of tests/integration, as those below
 from existing_kernel import ExistingKernel
 from remote_testing import TOKEN, JupyterServer, has_namespaces
 
+CUTS = int(os.environ.get("CELLGATE_CUTS", 10))
+LINES = 25 * CUTS  # half a second for each cut
 # The last cell runs until it is interrupted.
 CELLS = f"""# %%
 import os
@@ -25,7 +29,7 @@ from IPython.display import Image
 Image({tiny_png()!r})
 # %%
 import time
-print("begun", flush=True)
+for number in range({LINES}): print("line", number, flush=True); time.sleep(0.02)
 while True: time.sleep(0.02)
 """
 
@@ -87,9 +91,22 @@ class Elsewhere(NeovimTest):
         self.run_cells(neovim, f"runs in {Path(home.name).resolve()}")
         neovim.command("Cellgate next")
         neovim.command("Cellgate run")
-        neovim.wait_output("begun")
+        neovim.wait_output("line 0")
         server.way.cut_all()
         neovim.wait_output("was cut and made again")
+        pauses = random.Random(7)
+        for _ in range(CUTS - 1):
+            time.sleep(pauses.uniform(0, 1))
+            server.way.cut_all()
+        neovim.wait_output(f"line {LINES - 1}")
+        neovim.command("Cellgate output")
+        shown = neovim.wait_lua("local lines = vim.api.nvim_buf_get_lines(0, 0, -1, false) "
+                                f"return vim.tbl_contains(lines, 'line {LINES - 1}') and lines")
+        counted = [line for line in shown if line.startswith("line ")]
+        if not any("may be lost" in line for line in shown):  # what is lost is announced
+            self.assertEqual(len(counted), LINES)
+        self.assertEqual(counted, sorted(set(counted), key=lambda line: int(line.split()[1])))
+        neovim.keys("q")
         neovim.command("Cellgate kernels")
         neovim.wait_screen(f"session default: busy, on {server.url}")
         neovim.keys("q")

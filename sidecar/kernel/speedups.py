@@ -5,6 +5,7 @@ environment, or this file's absence, turns all of them off (bootstrap.py).
 - The debugger is not loaded: no client of cellgate uses it, and it takes a quarter of the start time.
 - jedi, another tenth, is loaded at the first completion.
 - Garbage is not collected during the start.
+- What IPython makes at the first cell is made before it, once the kernel has waited for one.
 - Where the home directory does not outlive the kernel, IPython keeps its history in memory instead of a file.
 """
 
@@ -12,9 +13,12 @@ import contextlib
 import gc
 import importlib
 import importlib.util
+import inspect
 import os
 import sys
 import types
+
+IDLE = 0.2  # seconds until a kernel that waits for its first cell makes ready for it
 
 
 @contextlib.contextmanager
@@ -104,3 +108,20 @@ def attach(kernel):
     """When the kernel is initialized."""
     if isinstance(getattr(kernel, "_execute_sleep", None), float):
         kernel._execute_sleep = 0.0  # the pause before each reply
+    stock = kernel.start
+
+    def start():
+        stock()
+        if hasattr(getattr(kernel, "io_loop", None), "call_later"):
+            kernel.io_loop.call_later(IDLE, prepare_first_cell, kernel.shell)
+
+    if not inspect.iscoroutinefunction(stock):  # as it is from ipykernel 7 on
+        kernel.start = start
+
+
+def prepare_first_cell(shell):
+    """The tokenizer's expressions, and the formatters of results."""
+    if shell.execution_count > 1:  # it has made them, and the formatters may be the user's
+        return
+    shell.input_transformer_manager.transform_cell("0")
+    shell.display_formatter.format(0)

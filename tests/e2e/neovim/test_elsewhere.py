@@ -16,7 +16,8 @@ from existing_kernel import ExistingKernel
 from remote_testing import TOKEN, JupyterServer, has_namespaces
 
 CUTS = int(os.environ.get("CELLGATE_CUTS", 10))
-LINES = 25 * CUTS  # half a second for each cut
+LINES = 250
+PAUSE = CUTS / 2 / LINES  # seconds: half a second for each cut
 # The last cell runs until it is interrupted.
 CELLS = f"""# %%
 import os
@@ -29,7 +30,7 @@ from IPython.display import Image
 Image({tiny_png()!r})
 # %%
 import time
-for number in range({LINES}): print("line", number, flush=True); time.sleep(0.02)
+for number in range({LINES}): print("line", number, flush=True); time.sleep({PAUSE})
 while True: time.sleep(0.02)
 """
 

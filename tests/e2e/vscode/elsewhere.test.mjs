@@ -14,7 +14,8 @@ import { scenario } from "./driver/scenario.mjs";
 import { until } from "./driver/wait.mjs";
 
 const cuts = Number(process.env.CELLGATE_CUTS ?? 10);
-const lines = 25 * cuts; // half a second for each cut
+const lines = 250;
+const pause = cuts / 2 / lines; // seconds: half a second for each cut
 // The last cell runs until it is interrupted.
 const cells = `# %%
 import os
@@ -35,7 +36,7 @@ Image(png + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
 
 # %%
 import time
-for number in range(${lines}): print("line", number, flush=True); time.sleep(0.02)
+for number in range(${lines}): print("line", number, flush=True); time.sleep(${pause})
 while True: time.sleep(0.02)
 `;
 

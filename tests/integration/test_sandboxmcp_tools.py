@@ -296,12 +296,12 @@ class Outside(SandboxmcpTest):
         listed = self.json_of(agent.call("list_host_access"))
         self.assertLessEqual({"read_file", "write_file", "run_command"}, {each["tool"] for each in listed["tools"]})
 
-    def test_the_web_is_a_tool_server_of_that_name(self):
+    def test_without_a_server_named_web_it_is_said_how_to_add_it(self):
         agent = self.agent()
         for tool, arguments in (("web_search", {"query": "x"}), ("fetch_webpage", {"url": "https://example.org/"}),
                                 ("browser_fetch", {"url": "https://example.org/"})):
             with self.subTest(tool):
-                self.assertTrue(agent.call(tool, **arguments).get("isError"))
+                self.assert_failed(agent.call(tool, **arguments), '"web": {"builtin": "web"}')
 
 
 class Settings(SandboxmcpTest):

@@ -326,6 +326,18 @@ class OtherCommands(CliTest):
                 self.assertNotEqual(ended.returncode, 0)
                 self.assertEqual(ended.stdout, "")
 
+    def test_call_calls_each_tool_of_host(self):
+        def called(tool, **arguments):
+            text = json.dumps(arguments)
+            ended = self.cli("call", "--allow", f"host/{tool} ={text}", "host", tool, text)
+            self.assertEqual(ended.returncode, 0, ended.stderr)
+            return json.loads(ended.stdout)["structuredContent"]
+        self.assertEqual(called("run_command", argv=["printf", "%s", "$HOME"])["stdout"], "$HOME")
+        content = called("read_file", path="notes.txt")["content"]
+        called("write_file", path="copy.txt", content=content)
+        self.assertEqual((self.workspace.path / "copy.txt").read_text(), "the notes")
+        self.assertLessEqual({"notes.txt", "copy.txt"}, {each["name"] for each in called("list_directory", path=".")["entries"]})
+
     def test_kernels_lists_one_that_can_be_started(self):
         ended = self.cli("kernels")
         self.assertEqual(ended.returncode, 0, ended.stderr)

@@ -41,6 +41,14 @@ class Config(CliTest):
                          [("run.allow-read", [str(data)], f"{path}:2"),
                           ("session.create.language", ["bash"], f"{path}:4")])
 
+    def test_the_sandbox_is_chosen_there(self):
+        script = self.script("print(1)")
+        for text, expected in (("", "bwrap"), ('[run]\nsandbox = "landlock"\n', "landlock")):
+            self.configure(text)
+            self.assertEqual(self.run_with("run", script).stdout, "1\n")
+            lines = self.run_with("record", "export", "--type", "session.created").stdout.splitlines()
+            self.assertEqual(json.loads(lines[-1])["data"]["sandbox"], expected)
+
     def test_a_flag_and_a_path_below_the_home(self):
         self.configure('[run]\nallow-read = "~/data"\n[stats]\njson = true\n')
         shown = self.run_with("config", "show", "--json", CELLGATE_SECRET_TOKEN="do-not-show")

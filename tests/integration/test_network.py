@@ -33,6 +33,16 @@ class Asking(NetworkTest):
         self.assertIn("not that one", execution.text())
         self.assertEqual(self.secure.asked, [])
 
+    def test_what_was_asked_and_how_it_was_decided_are_in_the_record(self):
+        for answer in ("deny", "allow"):
+            execution = self.cellgate.execute(FETCH + f"fetch({self.url!r})")
+            approval = self.cellgate.approval()  # approval/requested
+            self.cellgate.respond(approval, answer)
+            execution.result()
+            entries = self.cellgate.request("record/query", {"executionId": execution.id, "types": ["action.decided"]})["entries"]
+            [decided] = [entry["data"] for entry in entries]
+            self.assertEqual((decided["decision"], decided["action"]), (answer, approval["action"]))
+
     def test_what_was_refused_without_a_user_is_said_beside_the_output(self):
         execution = self.cellgate.run(FETCH + f"fetch('http://10.0.0.5:{self.plain.port}/')\nfetch({self.url!r})",
                                       approvals="deny")

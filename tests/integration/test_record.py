@@ -78,6 +78,10 @@ class WhatHappened(ToolsTest):
         execution = self.cellgate.run("raise ValueError('no')")
         self.assertEqual(self.entries(executionId=execution.id)[-1]["data"]["error"],
                          {"ename": "ValueError", "evalue": "no"})
+        late = self.cellgate.run("while True: pass", timeoutSeconds=0.3)
+        ended = [(entry["type"], entry["data"]["status"]) for each in (execution, late)
+                 for entry in self.entries(executionId=each.id)[-1:]]
+        self.assertEqual(ended, [("execution.ended", "error"), ("execution.ended", "timeout")])
         self.cellgate.session("short")
         self.cellgate.request("session/restart", {"sessionId": "short"})
         self.cellgate.request("session/close", {"sessionId": "short"})
@@ -232,6 +236,15 @@ class Later(WorkspaceTest):
         found = command(self.workspace, "verify", "--checkpoint", str(kept))
         self.assertEqual(found.returncode, 1)
         self.assertIn("the record ends at", found.stderr)
+
+    def test_it_is_where_xdg_state_home_says(self):
+        moved = self.workspace.base / "moved"
+        with Sidecar(self.workspace, environment=self.workspace.environment(XDG_STATE_HOME=str(moved))) as cellgate:
+            cellgate.run("1")
+        self.assertEqual(len(list(moved.glob("cellgate/records/*/record.sqlite"))), 1)
+        self.assertFalse((self.workspace.home / ".local/state").exists())
+        with self.assertRaises(ValueError):
+            database_of(self.workspace)
 
     def test_two_sidecars_of_a_workspace_share_it(self):
         with Sidecar(self.workspace) as one, Sidecar(self.workspace) as two:

@@ -146,12 +146,13 @@ class Asking(ApiRequestTest):
         self.assertIn('"bytes": 20000000', text)
 
     def test_the_record_has_the_request(self):
-        self.rule("allow")
-        self.run_ok(FETCH + "ask('/recorded?x=1')")
-        entries = self.cellgate.request("record/query", {"limit": 20})["entries"]
-        [data] = [json.loads(e["data"]) if isinstance(e["data"], str) else e["data"] for e in entries
-                  if "/recorded" in json.dumps(e["data"]) and "display" in json.dumps(e["data"])][:1]
-        self.assertIn("GET https://allowed.example/recorded", json.dumps(data))
+        for effect, decision in (("inspect", "deny"), ("allow", "allow")):
+            self.rule(effect)
+            execution = self.cellgate.run(FETCH + "ask('/recorded?x=1')", approvals="deny")
+            decided = self.cellgate.request("record/query", {"executionId": execution.id, "types": ["action.decided"]})
+            found = [(entry["data"]["decision"], entry["data"]["action"]["kind"]) for entry in decided["entries"]]
+            self.assertIn((decision, "request"), found)
+            self.assertIn("GET https://allowed.example/recorded", json.dumps(decided))
 
 
 class Refusals(ApiRequestTest):

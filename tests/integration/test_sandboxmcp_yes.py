@@ -57,7 +57,7 @@ class AfterAYes(SandboxmcpTest):
         result = self.json_of(agent.answer(call))
         self.assertEqual((result["domain"], result["approved"]), (asked, True), result)
 
-    def test_a_package_that_the_user_allows_can_be_imported(self):
+    def test_a_package_that_the_user_allows_can_be_imported_and_is_in_the_record(self):
         index = Index()
         self.addCleanup(index.close)
         index.add("tiny", wheel("tiny", "1.0", "SIZE = 'tiny'\n"))
@@ -71,6 +71,11 @@ class AfterAYes(SandboxmcpTest):
         self.assertTrue(installed["success"], installed)
         self.assertIn("tiny", str(installed["installed"]))
         self.assertEqual(self.run_code(agent, "import tiny\nprint(tiny.SIZE)")["stdout"], "tiny\n")
+        entries = editor.request("record/query", {"types": ["action.decided", "action.ended"]})["entries"]
+        [decided] = [entry["data"] for entry in entries if entry["data"].get("action", {}).get("kind") == "install"]
+        [ended] = [entry["data"] for entry in entries if entry["type"] == "action.ended"]
+        self.assertEqual((decided["decision"], decided["action"]["command"][-1]), ("allow", "tiny"))
+        self.assertEqual((ended["number"], ended["status"]), (decided["number"], "succeeded"))
 
 
 if __name__ == "__main__":

@@ -173,6 +173,9 @@ class Profiles(WorkspaceSidecarTest):
         profiles = {each["name"]: each for each in found["profiles"]}
         self.assertEqual(list(profiles), ["minimal", "data-science", "web", "lab"])
         self.assertEqual((len(profiles["minimal"]["modules"]), profiles["minimal"]["validation"]), (40, "strict"))
+        for profile, modules in (("data-science", {"math", "numpy", "pandas", "matplotlib", "os", "pathlib", "shutil"}),
+                                 ("web", {"math", "httpx", "requests", "urllib", "socket", "bs4"})):
+            self.assertLessEqual(modules, set(profiles[profile]["modules"]))
         self.assertEqual((profiles["lab"]["notInstalled"], profiles["lab"]["limits"]), (["nowhere_at_all"], {"wallSeconds": 30}))
         self.assertIn({"name": "bwrap"}, found["launchers"])
         self.assertIn("python", [each["language"] for each in found["runtimes"]])

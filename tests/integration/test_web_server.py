@@ -3,6 +3,7 @@ it does not reach."""
 
 import base64
 import contextlib
+import json
 import os
 import shutil
 import struct
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import own_network
 from cellgate_client import SharedSidecarTest
+from cli_testing import CliTest
 from executions import RpcError
 from tools_testing import text_of
 from web_site import Site
@@ -303,6 +305,23 @@ class Browse(WebTest):
 
     def test_an_error_of_the_site_is_one(self):
         self.assertIn("404", self.failure("browse", url=self.base + "/absent"))
+
+
+@unittest.skipUnless(NODE and BUILT and CHROMIUM, "needs node, `./dev web` and chromium")
+class OnTheCommandLine(CliTest):
+    def test_call_searches_fetches_and_browses(self):
+        site = Site()
+        self.addCleanup(site.server_close)
+        self.addCleanup(site.shutdown)
+        page, engine = f"http://allowed.example:{site.port}", f"http://pypi.example:{site.port}/"
+        self.workspace.write(".mcp.json", json.dumps({"mcpServers": {"web": {"builtin": "web", "env": {"SEARXNG_URL": engine}}}}))
+        for tool, arguments, expected in (("search", {"query": "gates"}, "1. Result 0"),
+                                          ("fetch", {"url": page + "/article"}, "# On gates"),
+                                          ("browse", {"url": page + "/app"}, "Made by a script")):
+            with self.subTest(tool):
+                ended = self.cli("call", "--mcp-config", ".mcp.json", "--allow", f"web/{tool}", "web", tool, json.dumps(arguments))
+                self.assertEqual(ended.returncode, 0, ended.stderr)
+                self.assertIn(expected, text_of(json.loads(ended.stdout)))
 
 
 @unittest.skipUnless(NODE and BUILT, "needs node, and `./dev web`")

@@ -44,6 +44,10 @@ class Compared(unittest.TestCase):
             with self.subTest(test):
                 self.assertEqual(found(page(), {**TESTS, "I1–I37": [test]}), [f"I1–I37: there is no test {test}"])
 
+    def test_one_of_a_rows_tests_has_a_word_of_its_code(self):
+        for here, wrong in (("`it`, `pass FILE`", []), ("`other`", ["I1–I37: none of its tests has a word of other"])):
+            self.assertEqual(found(page(("I1–I37", here), "P1–P31", "S1–S106")), wrong)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -18,6 +18,8 @@ export interface Cellgate {
     readonly log: vscode.LogOutputChannel;
     /** The folder that cells work in. */
     readonly root: vscode.Uri;
+    /** The program's path. Throws where there is none. */
+    program(): string;
     /** How to start a subcommand of cellgate for the root. Throws where there is no program. */
     launch(subcommand: "connect" | "mcp"): Launch;
     readonly sidecar: Sidecar;

@@ -13,6 +13,7 @@ import { check } from "./check";
 import { Connection, type Tracing } from "./client/connection";
 import { findProgram } from "./client/program";
 import { Sidecar } from "./client/sidecar";
+import { configFiles } from "./configFiles";
 import { kernelAssist } from "./kernelAssist";
 import { Documents } from "./documents";
 import { Executions } from "./executions";
@@ -33,7 +34,7 @@ import { SessionSettings } from "./sessionSettings/sessionSettings";
 import { sessionViews } from "./sessionViews";
 import { toolServers } from "./toolServers";
 
-const parts: Part[] = [agent, approvals, cells, changeViews, check, kernelAssist, input, connectionStatus, notebooks, packages, record, renames, results, rules, secrets, sessionSettings, sessionViews, toolServers];
+const parts: Part[] = [agent, approvals, cells, changeViews, check, configFiles, kernelAssist, input, connectionStatus, notebooks, packages, record, renames, results, rules, secrets, sessionSettings, sessionViews, toolServers];
 
 export function activate(extension: vscode.ExtensionContext): void {
     const log = vscode.window.createOutputChannel("cellgate", { log: true });
@@ -70,11 +71,11 @@ function start(extension: vscode.ExtensionContext, log: vscode.LogOutputChannel)
         extension.subscriptions.push(...withoutFolder(extension.extension.packageJSON as Manifest));
         return;
     }
-
     const version = (extension.extension.packageJSON as { version: string }).version;
     const settings = () => vscode.workspace.getConfiguration("cellgate", root);
+    const program = () => findProgram(settings().get("program", ""), extension.extensionPath, process.env.PATH ?? "");
     const launch: Cellgate["launch"] = (subcommand) => ({
-        program: findProgram(settings().get("program", ""), extension.extensionPath, process.env.PATH ?? ""),
+        program: program(),
         arguments: [subcommand, "--root", root.fsPath],
         cwd: root.fsPath,
     });
@@ -113,7 +114,7 @@ function start(extension: vscode.ExtensionContext, log: vscode.LogOutputChannel)
     const kernels = new Kernels(sidecar, sessions, documents, extension.workspaceState, settingsOfSessions);
     const anchors = new Anchors();
     const models = { sidecar, sessions, executions, changes, waiting, documents, anchors, kernels, sessionSettings: settingsOfSessions };
-    const cellgate: Cellgate = { extension, version, log, root, launch, ...models };
+    const cellgate: Cellgate = { extension, version, log, root, program, launch, ...models };
     extension.subscriptions.push(
         ...[sidecar, sessions, executions, changes, waiting, kernels],
         // Executions of all clients of the workspace are shown.

@@ -17,7 +17,7 @@ const secret = (more: Partial<SecretInfo>): SecretInfo => ({ name: "TOKEN", scop
 const server: ToolServerInfo = { name: "notes", source: "user", identity: "0", state: "stopped", sandbox: "none" };
 
 function rowsOf(title: string, more: Partial<Facts>): string[] {
-    const groups = permissionGroups({ session, workspace: "/w", rules: [], servers: [], secrets: [], ...more });
+    const groups = permissionGroups({ session, workspace: "/w", rules: [], servers: [], secrets: [], profiles: [], ...more });
     return (groups.find((group) => group.title === title)?.rows ?? []).map(({ text, detail }) => `${text}: ${detail}`);
 }
 
@@ -53,6 +53,20 @@ test("what the user added to the sandbox is named", () => {
     assert.deepEqual(rows.slice(2), ["/data: read", "/out: read and written", "The graphics cards: used", "/s.json: shows more, or hides"]);
 });
 
+test("the profile says what it gives, or that there is none of the name any more", () => {
+    const profiles: Facts["profiles"] = [{
+        name: "lab", description: "ours", modules: ["astropy", "json"], notInstalled: ["astropy"], domains: ["archive.example.org"],
+        limits: { memoryBytes: 2 ** 33, wallSeconds: 600 }, validation: "strict",
+    }];
+    assert.deepEqual(rowsOf("Profile", { profiles }), ["None: any module may be imported, code is not looked at"]);
+    const gone = { session: { ...session, profile: "lab" } };
+    assert.deepEqual(rowsOf("Profile", gone), ["lab: which is not there any more"]);
+    assert.deepEqual(rowsOf("Profile", { ...gone, profiles }), [
+        "lab: imports 2 modules, 1 of them not installed; connects unasked to archive.example.org; "
+        + "Memory of each process, and of all together: 8 GiB; Time of each execution: 600 s; code with an error is refused",
+    ]);
+});
+
 test("secrets are this session's and wider ones, limits all", () => {
     const secrets = [secret({}), secret({ name: "MINE", scope: "session", sessionId: "s" }), secret({ name: "THEIRS", scope: "session", sessionId: "t" })];
     assert.deepEqual(rowsOf("Secrets", { secrets }).map((row) => row.split(":")[0]), ["TOKEN", "MINE"]);
@@ -65,7 +79,7 @@ test("each line but a default rule names what changes it, and the settings are t
     const settings = [manifest.contributes.configuration].flat().flatMap(({ properties }) => Object.keys(properties));
     const rules = [rule({ kind: "network", host: "example.org" }), rule({ kind: "tool", source: "default" })];
     const full = { ...session, image: { name: "work", id: "1" }, sandboxConfig: "/s.json", sandboxNotices: ["a notice"], sandboxAdditions: { allowRead: ["/data"] } };
-    const groups = permissionGroups({ session: full, workspace: "/w", rules, servers: [server], secrets: [secret({})] });
+    const groups = permissionGroups({ session: full, workspace: "/w", rules, servers: [server], secrets: [secret({})], profiles: [] });
     const rows = groups.flatMap((group) => group.rows);
     assert.deepEqual(rows.filter(({ change }) => change === undefined).map(({ text }) => text), ["any tool"]);
     for (const { text, change } of rows) {

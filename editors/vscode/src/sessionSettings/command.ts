@@ -9,6 +9,7 @@ import type { Session } from "../sessions";
 import { changeLimit } from "../sessionViews/setLimits";
 import { limitNames, limitText } from "../sessionViews/limitNames";
 import { label } from "../text";
+import { profileText } from "./profiles";
 import { parseVariables, variablesText, type Chosen, type CreateParams } from "./values";
 
 type Item = vscode.QuickPickItem & { change(): Promise<void> };
@@ -48,11 +49,10 @@ function creationItems(cellgate: Cellgate, sessionId: string, session: Session |
         const change = typed === undefined ? undefined : parse(typed);
         if (change) await apply(cellgate, sessionId, change);
     };
-    const profile = next.profile ?? "";
     const cwd = next.cwd ?? "";
     const env = variablesText(next.env ?? {});
     return [
-        { label: "Profile", description: label(session ? (session.profile ?? "none") : profile || "none"), change: edit("Profile", profile, (text) => ({ profile: text.trim() })) },
+        { label: "Profile", description: label((session ?? next).profile ?? "none"), change: () => chooseProfile(cellgate, sessionId) },
         { label: "Folder", description: label(session?.cwd ?? (cwd || "the workspace")), change: edit("Folder", cwd, (text) => ({ cwd: text.trim() })) },
         {
             label: "Environment Variables",
@@ -63,6 +63,25 @@ function creationItems(cellgate: Cellgate, sessionId: string, session: Session |
             }),
         },
     ];
+}
+
+/** Of those that there are, each with what it gives. */
+async function chooseProfile(cellgate: Cellgate, sessionId: string): Promise<void> {
+    const { profiles } = await cellgate.sidecar.request("runtimes", {});
+    const choose = (profile: string) => () => apply(cellgate, sessionId, { profile });
+    const items: Item[] = [
+        { label: "None", description: "", change: choose("") },
+        ...profiles.map((profile) => ({ label: label(profile.name), description: label(profile.description), detail: profileText(profile), change: choose(profile.name) })),
+        {
+            label: "$(edit) Open profiles.json",
+            description: "where your own are",
+            change: async () => {
+                await vscode.commands.executeCommand("cellgate.openConfigFile", "profiles.json");
+            },
+        },
+    ];
+    const chosen = await vscode.window.showQuickPick(items, { title: `Profile of ${label(sessionId)}`, matchOnDescription: true });
+    await chosen?.change();
 }
 
 /** A kernel that runs goes on as it is, unless the user gives it up. */

@@ -1,15 +1,16 @@
 // `permissionGroups` is what the code of a session may do now, in words: from its sandbox, the rules that hold for it, the
 // tool servers, the secrets and the limits. Each row names what changes it.
 
-import type { Rule, SecretInfo, SessionInfo, ToolServerInfo } from "../protocol/messages";
+import type { Profile, Rule, SecretInfo, SessionInfo, ToolServerInfo } from "../protocol/messages";
 import { ruleText, sources } from "../rules/labels";
 import { useOf } from "../secrets/labels";
+import { profileText } from "../sessionSettings/profiles";
 import { label } from "../text";
 import { stateOf } from "../toolServers/labels";
 import { weaknessOf } from "./labels";
 import { limitNames, limitText, type Limit } from "./limitNames";
 
-export type Change = { readonly setting: string } | { readonly rule: Rule } | { readonly limit: Limit } | "addRule" | "secrets" | "toolServers";
+export type Change = { readonly setting: string } | { readonly rule: Rule } | { readonly limit: Limit } | "addRule" | "profile" | "secrets" | "toolServers";
 
 export interface PermissionRow {
     readonly text: string;
@@ -23,11 +24,12 @@ export interface PermissionGroup {
 }
 
 export interface Facts {
-    readonly session: Pick<SessionInfo, "sessionId" | "kernel" | "sandbox" | "layers" | "cwd" | "limits" | "image" | "sandboxConfig" | "sandboxAdditions" | "sandboxNotices">;
+    readonly session: Pick<SessionInfo, "sessionId" | "kernel" | "sandbox" | "layers" | "cwd" | "limits" | "image" | "sandboxConfig" | "sandboxAdditions" | "sandboxNotices" | "profile">;
     readonly workspace: string;
     readonly rules: readonly Rule[];
     readonly servers: readonly ToolServerInfo[];
     readonly secrets: readonly SecretInfo[];
+    readonly profiles: readonly Profile[];
 }
 
 export function permissionGroups(facts: Facts): PermissionGroup[] {
@@ -37,6 +39,7 @@ export function permissionGroups(facts: Facts): PermissionGroup[] {
     const asks = (text: string): PermissionRow => ({ text, detail: "you are asked", change: "addRule" });
     return [
         { title: "Sandbox", rows: sandboxRows(session) },
+        { title: "Profile", rows: [profileRow(facts)] },
         { title: "Files", rows: fileRows(facts) },
         { title: "Network", rows: networkRows(session, [...of("network", "request"), asks("Any other host")]) },
         { title: "Tools", rows: [...facts.servers.map(serverRow), ...of("tool", "host", "server", undefined), asks("Any other call")] },
@@ -62,6 +65,12 @@ function sandboxRows(session: Facts["session"]): PermissionRow[] {
         ...image,
         ...(session.sandboxNotices ?? []).map((notice) => ({ text: label(notice, 300), detail: "", change })),
     ];
+}
+
+function profileRow({ session: { profile: name }, profiles }: Facts): PermissionRow {
+    if (name === undefined) return { text: "None", detail: "any module may be imported, code is not looked at", change: "profile" };
+    const profile = profiles.find((each) => each.name === name);
+    return { text: label(name), detail: profile ? profileText(profile) : "which is not there any more", change: "profile" };
 }
 
 function fileRows({ session, workspace }: Facts): PermissionRow[] {

@@ -16,13 +16,14 @@ interface Item extends vscode.QuickPickItem {
 
 export async function showPermissions(cellgate: Cellgate, session: Session): Promise<void> {
     const { sidecar } = cellgate;
-    const [rules, servers, secrets] = await Promise.all([
+    const [rules, servers, secrets, { profiles }] = await Promise.all([
         sidecar.request("policy/list", {}),
         sidecar.request("toolServers/list", {}),
         sidecar.request("secret/list", {}),
+        sidecar.request("runtimes", {}),
     ]);
     const workspace = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath ?? session.cwd;
-    const groups = permissionGroups({ session, workspace, rules: rules.rules, servers: servers.servers, secrets: secrets.secrets });
+    const groups = permissionGroups({ session, workspace, rules: rules.rules, servers: servers.servers, secrets: secrets.secrets, profiles });
     const items = groups.flatMap(({ title, rows }): Item[] => [
         { label: title, kind: vscode.QuickPickItemKind.Separator },
         ...rows.map(itemOf),
@@ -39,6 +40,7 @@ const itemOf = ({ text, detail, change }: PermissionRow): Item => ({ label: text
 
 async function carryOut(cellgate: Cellgate, session: Session, change: Change): Promise<void> {
     if (change === "addRule") await vscode.commands.executeCommand("cellgate.addRule");
+    else if (change === "profile") await vscode.commands.executeCommand("cellgate.openConfigFile", "profiles.json");
     else if (change === "secrets") await vscode.commands.executeCommand("cellgate.listSecrets");
     else if (change === "toolServers") await vscode.commands.executeCommand("cellgate.toolServers.focus");
     else if ("setting" in change) await openSetting(change.setting);

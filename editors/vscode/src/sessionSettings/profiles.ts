@@ -1,0 +1,19 @@
+// `profileText` says what a profile gives to the sessions that have it.
+
+import type { Profile } from "../protocol/messages";
+import { limitNames, limitText } from "../sessionViews/limitNames";
+import { label } from "../text";
+
+const checks = { off: "code is not looked at", advise: "code with an error is shown", strict: "code with an error is refused" } as const;
+
+export function profileText({ modules, notInstalled = [], domains, limits, validation }: Profile): string {
+    const missing = notInstalled.length > 0 ? `, ${notInstalled.length} of them not installed` : "";
+    const limited = limitNames.filter(({ name }) => limits?.[name] !== undefined);
+    const parts = [
+        modules ? `imports ${modules.length} modules${missing}` : "imports any module",
+        ...(domains.length > 0 ? [`connects unasked to ${domains.join(", ")}`] : []),
+        ...limited.map((limit) => `${limit.title}: ${limitText(limit, limits)}`),
+        checks[validation],
+    ];
+    return label(parts.join("; "), 500);
+}

@@ -3,6 +3,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { test } from "node:test";
 import { Changes } from "../src/changes/changes";
 import { agentEditText, changedText, fileText, firstOf, notesOf, undoQuestion } from "../src/changes/labels";
+import { EditBursts } from "../src/changes/editBursts";
 import { Undo } from "../src/changes/undo";
 import type { ChangedFile, ChangesListResult, ChangesUndoResult, RecordEntry } from "../src/protocol/messages";
 import { FakeSidecar } from "./fakeSidecar";
@@ -64,12 +65,32 @@ test("listeners hear of each execution that changed files once, and not of those
 });
 
 test("an agent's edit names the files that are open, and those with changes that are not saved", () => {
-    assert.equal(agentEditText("helper", [modified], []), "helper changed what is open here: notes.txt.");
-    const many = ["a", "b", "c", "d"].map((path) => ({ ...modified, path }));
+    assert.equal(agentEditText("helper", [{ paths: ["notes.txt"], unsaved: [] }]), "helper changed what is open here: notes.txt.");
     assert.equal(
-        agentEditText("helper", many, many.slice(0, 1)),
+        agentEditText("helper", [{ paths: ["a", "b", "c", "d"], unsaved: ["a"] }]),
         "helper changed what is open here: a, b, c, and 1 more. Your unsaved changes are still in the editor: a.",
     );
+    const twice = [{ paths: ["a", "b"], unsaved: ["a"] }, { paths: ["a"], unsaved: ["a"] }];
+    assert.equal(
+        agentEditText("helper", twice),
+        "helper changed what is open here: a, b, in 2 edits. Your unsaved changes are still in the editor: a.",
+    );
+});
+
+test("edits of an agent that come within a second are one message, those of another a message of their own", () => {
+    const timers: (() => void)[] = [];
+    const told: string[] = [];
+    const after = (_seconds: number, run: () => void) => (timers.push(run), { dispose: () => undefined });
+    const bursts = new EditBursts((edits) => told.push(edits.map(({ executionId }) => executionId).join()), { after });
+    const add = (executionId: string, agent: string) => bursts.add({ executionId, agent, paths: ["a"], unsaved: [] });
+    add("1", "helper");
+    add("2", "other");
+    add("3", "helper");
+    assert.deepEqual(told, []);
+    timers.forEach((run) => run());
+    add("4", "helper");
+    timers.at(-1)?.();
+    assert.deepEqual(told, ["1,3", "2", "4"]);
 });
 
 test("a file says what it is now, and was before", () => {

@@ -2,6 +2,7 @@
 
 import type { ChangedFile, ChangesListResult, PathProblem } from "../protocol/messages";
 import type { Changes } from "./changes";
+import type { AgentEdit } from "./editBursts";
 
 export const filesText = (count: number) => (count === 1 ? "1 file" : `${count} files`);
 
@@ -11,11 +12,13 @@ export function changedText(changes: Pick<Changes, "get" | "isUndone">, executio
     return found && `${filesText(found.files)} changed${changes.isUndone(executionId) ? ", undone" : ""}`;
 }
 
-/** That an agent changed files that are open; `unsaved`: those of them of which the user has unsaved changes. */
-export function agentEditText(agent: string, files: readonly ChangedFile[], unsaved: readonly ChangedFile[]): string {
-    const names = firstOf(files.map(({ path }) => path), files.length, 3).join(", ");
-    const yours = unsaved.length === 0 ? "" : ` Your unsaved changes are still in the editor: ${firstOf(unsaved.map(({ path }) => path), unsaved.length, 3).join(", ")}.`;
-    return `${agent.slice(0, 60)} changed what is open here: ${names}.${yours}`;
+/** That an agent's executions changed files that are open. */
+export function agentEditText(agent: string, edits: readonly Pick<AgentEdit, "paths" | "unsaved">[]): string {
+    const listed = (paths: readonly string[]) => firstOf([...new Set(paths)], new Set(paths).size, 3).join(", ");
+    const unsaved = edits.flatMap((edit) => edit.unsaved);
+    const yours = unsaved.length === 0 ? "" : ` Your unsaved changes are still in the editor: ${listed(unsaved)}.`;
+    const times = edits.length === 1 ? "" : `, in ${edits.length} edits`;
+    return `${agent.slice(0, 60)} changed what is open here: ${listed(edits.flatMap(({ paths }) => paths))}${times}.${yours}`;
 }
 
 export const letters = { created: "A", modified: "M", deleted: "D" } as const;

@@ -79,6 +79,7 @@ class Fleet(WorkspaceTest):
         if not sanitized():
             self.assertLess(second[0], 1_000_000, "bytes for a session")
             self.assertLess(second[0], 1.5 * first[0] + ALLOCATORS_STEP / half, "bytes for a session, the more there are")
+            self.assertLess(second[1], 2 * first[1] + 0.005, "processor time for a session, the more there are")
         self.assertEqual(len(self.server.kernels()), SESSIONS + AT_A_TIME)
         cells = [self.cellgate.execute(f"print {n}", sessionId=f"s{n}") for n in range(SESSIONS)]
         self.assertEqual([cell.text() for cell in cells if cell.result()], [f"{n}\n" for n in range(SESSIONS)])

@@ -5,6 +5,8 @@ import unittest
 
 from cellgate_client import Agent, WorkspaceSidecarTest, contract
 from executions import RpcError
+from existing_kernel import ExistingKernel
+from remote_testing import TOKEN, JupyterServer, has_jupyter_server
 
 PROTOCOL = json.loads((contract.SCHEMAS / "methods.json").read_text())["methods"]
 
@@ -127,6 +129,28 @@ class Roles(WorkspaceSidecarTest):
         self.assertEqual(self.code_of(agent, "execute", {"code": "1", "sessionId": "open"}), 1013)
         self.assertEqual(user.run("1", sessionId="open").result()["status"], "ok")
         self.assertEqual(agent.run("1").result()["status"], "ok")
+
+
+    def test_an_agent_runs_nothing_in_a_kernel_of_the_user_s_that_already_ran(self):
+        kernel = ExistingKernel("tcp")
+        self.addCleanup(kernel.end)
+        self.assert_for_users_only({"connectionFile": kernel.file})
+
+    @unittest.skipUnless(has_jupyter_server(), "needs python3-jupyter-server")
+    def test_an_agent_runs_nothing_on_a_jupyter_server_of_the_user_s(self):
+        home = self.workspace.base / "server"
+        home.mkdir()
+        server = JupyterServer(home)
+        self.addCleanup(server.close)
+        self.assert_for_users_only({"server": {"url": server.url, "token": TOKEN}})
+
+    def assert_for_users_only(self, kernel):
+        user, agent = self.editor(), self.agent()
+        self.assertEqual(self.code_of(agent, "session/create", {"sessionId": "agent-1", "kernel": kernel}), 1013)
+        user.session("elsewhere", kernel=kernel)
+        self.assertEqual(self.code_of(agent, "execute", {"code": "1", "sessionId": "elsewhere"}), 1013)
+        self.assertEqual(user.run("1", sessionId="elsewhere").result()["status"], "ok")
+        user.request("session/close", {"sessionId": "elsewhere"})
 
 
 SOCKETS = """

@@ -12,6 +12,7 @@ import sandboxed_session
 from cellgate_client import CELLGATE, WorkspaceSidecarTest, WorkspaceTest
 from language_testing import DENO
 from processes import command_of, descendants, living, wait_until
+from spare_testing import KEPT, LOGGED, SpareTest
 from workspaces import SYSTEM_PATH
 
 TO_HAVE = "gVisor is not installed (apt install runsc)"
@@ -143,6 +144,13 @@ class LimitsAndEnds(WorkspaceSidecarTest):
         user, agent = self.editor(), self.agent()
         user.session("gvisor", sandbox={"launcher": "gvisor"})
         self.assertEqual(agent.run("print(1)", sessionId="gvisor").text(), "1\n")
+
+
+@unittest.skipIf(WITHOUT, TO_HAVE)
+class SpareKernel(SpareTest, WorkspaceTest):
+    def test_code_cannot_tell_it_from_a_new_one(self):
+        self.cellgate = self.sidecar(options=KEPT, arguments=LOGGED)
+        self.assert_code_cannot_tell(sandbox={"launcher": "gvisor"})
 
 
 @unittest.skipIf(WITHOUT, TO_HAVE)

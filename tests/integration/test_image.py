@@ -13,6 +13,7 @@ from cellgate_client import CELLGATE, WorkspaceSidecarTest, WorkspaceTest
 from executions import RpcError
 from image_testing import TO_HAVE, WITHOUT, Podman, make_root
 from processes import descendants, living, wait_until
+from spare_testing import KEPT, LOGGED, SpareTest
 
 CONFIG_INVALID, KERNEL_NOT_FOUND, UNSUPPORTED = 1021, 1008, 1025
 CONTAINERFILE = """FROM localhost/base
@@ -109,6 +110,14 @@ class InAnImage(sandboxed_session.SandboxedSession):
 
         self.assertNotIn("import.not_found", missing("import only_here"))
         self.assertIn("import.not_found", missing("import requests"))
+
+
+@unittest.skipIf(WITHOUT, TO_HAVE)
+class SpareKernel(SpareTest, WorkspaceTest):
+    def test_code_cannot_tell_it_from_a_new_one(self):
+        self.cellgate = self.sidecar(options=KEPT, arguments=LOGGED,
+                                     environment=self.workspace.environment(**podman.environment))
+        self.assert_code_cannot_tell(sandbox={"image": "work"})
 
 
 @unittest.skipIf(WITHOUT, TO_HAVE)

@@ -1,6 +1,6 @@
 """Root and others differ in what the system lets them do, and these tests are mostly run as one of them. Run as root,
 this runs those again as an ordinary user, in which it matters: connections with real programs, kills, processes, limits,
-tool servers in the sandbox, and `cellgate sandbox test`. (Of the launchers, tests/unit/sandbox does so itself.) What needs
+tool servers in the sandbox, gVisor, and `cellgate sandbox test`. (Of the launchers, tests/unit/sandbox does so itself.) What needs
 npm packages stays with root: they may lie where only root can go."""
 
 import os
@@ -33,8 +33,8 @@ class AsAnOrdinaryUser(unittest.TestCase):
         for path in (cls.copy, *cls.copy.rglob("*")):
             path.chmod(0o755 if path.is_dir() or path.name == "cellgate" else 0o644)
 
-    def again(self, name, before=(), **variables):
-        command = [*AS_USER, sys.executable, "-B", str(self.copy / f"tests/integration/test_{name}.py")]
+    def again(self, name, before=(), only=(), **variables):
+        command = [*AS_USER, sys.executable, "-B", str(self.copy / f"tests/integration/test_{name}.py"), *only]
         environment = {**os.environ, "CELLGATE": str(self.copy / "cellgate"), "HOME": "/nonexistent", **variables}
         done = subprocess.run([*before, *command], cwd=self.copy / "tests/integration", env=environment, text=True,
                               stdin=subprocess.DEVNULL, capture_output=True)
@@ -68,6 +68,10 @@ class AsAnOrdinaryUser(unittest.TestCase):
 
     def test_tool_servers_in_the_sandbox(self):
         self.again_in_a_network("server_sandbox")
+
+    @unittest.skipIf(shutil.which("runsc") is None, "gVisor is not installed (apt install runsc)")
+    def test_gvisor(self):
+        self.again("gvisor", only=["InGvisor", "SettingsFile", "LimitsAndEnds"])
 
     def test_the_sandbox_s_own_trial(self):
         self.again("sandbox_check")

@@ -9,7 +9,7 @@ import subprocess
 import tomllib
 import unittest
 
-from cellgate_client import CELLGATE, CONTRACT
+from cellgate_client import CELLGATE, CONTRACT, REPOSITORY
 from cli_testing import CliTest
 from processes import OWN, TIMEOUT, start_process, wait_until
 from tools_testing import fixture_server
@@ -337,6 +337,41 @@ class OtherCommands(CliTest):
         called("write_file", path="copy.txt", content=content)
         self.assertEqual((self.workspace.path / "copy.txt").read_text(), "the notes")
         self.assertLessEqual({"notes.txt", "copy.txt"}, {each["name"] for each in called("list_directory", path=".")["entries"]})
+
+    def test_a_command_is_allowed_whole_and_not_by_a_pattern(self):
+        for wide in ("allow host/run_command", 'allow host/run_command argv=["printf","x"]'):
+            refused = self.cli("policy", "add", wide, rooted=False)
+            self.assertEqual(refused.returncode, 1)
+            self.assertIn("one exact payload", refused.stderr)
+        added = self.cli("policy", "add", 'allow host/run_command ={"argv":["printf","x"]}', rooted=False)
+        self.assertEqual(added.returncode, 0, added.stderr)
+        for argv, code in ((["printf", "x"], 0), (["printf", "x", "y"], 1)):
+            self.assertEqual(self.cli("call", "host", "run_command", json.dumps({"argv": argv})).returncode, code, argv)
+
+    def test_cells_copy_bytes_from_and_to_a_folder_that_they_are_shown(self):
+        folder = self.workspace.base / "beyond"
+        folder.mkdir()
+        (folder / "a.bin").write_bytes(b"\0\xff")
+        inside, made = self.workspace.path / "in.bin", folder / "out.bin"
+        script = self.script(f"import shutil\nshutil.copy({str(folder / 'a.bin')!r}, 'in.bin')\n"
+                             f"shutil.copy('in.bin', {str(made)!r})")
+        for option, copied in ((None, (False, False)), ("--allow-read", (True, False)), ("--allow-write", (True, True))):
+            ended = self.cli("run", *([option, str(folder)] if option else []), script)
+            self.assertEqual((inside.exists(), made.exists()), copied, ended.stderr)
+        self.assertEqual(made.read_bytes(), b"\0\xff")
+
+    def test_the_plugin_of_claude_code_names_what_there_is(self):
+        market = json.loads((REPOSITORY / ".claude-plugin/marketplace.json").read_text())
+        [named] = market["plugins"]
+        folder = REPOSITORY / named["source"]
+        plugin = json.loads((folder / ".claude-plugin/plugin.json").read_text())
+        self.assertEqual((market["name"], named["name"], plugin["name"]), ("cellgate",) * 3)
+        self.assertEqual(named["description"], plugin["description"])
+        self.assertIn(f" {plugin['version']}\n", self.cli("--version", rooted=False).stdout)
+        [server] = json.loads((folder / ".mcp.json").read_text())["mcpServers"].values()
+        self.assertEqual(server["command"], "cellgate")
+        ended = self.cli(*server["args"])  # its client is gone at once
+        self.assertEqual(ended.returncode, 0, ended.stderr)
 
     def test_kernels_lists_one_that_can_be_started(self):
         ended = self.cli("kernels")

@@ -4,6 +4,7 @@
 #include "base/log.hpp"
 #include "base/names.hpp"
 #include "base/sync.hpp"
+#include "cut_notices.hpp"
 #include "execution_count.hpp"
 #include "kernel_messages.hpp"
 #include "output_flush.hpp"
@@ -68,24 +69,20 @@ struct KernelClient::Impl final : TransportListener {
     void on_cut() override {
         connected.reset();
         was_cut = true;
+        notices.cut(clock.now());
     }
 
-    void on_unreachable(const std::string& why) override {
-        if (!std::exchange(said_unreachable, true)) {
-            tell_running(fmt::format("{}. It is tried again until it works", escape_unprintable(why)));
-        }
-    }
+    void on_unreachable(const std::string& why) override { tell_running(notices.unreachable(why)); }
 
     // Requests wait for the answer to this one: until a server has joined all channels again, it may drop messages.
     void on_connected() override {
-        said_unreachable = false;
+        notices.connected(clock.now());
         greeting = send(Channel::shell, "kernel_info_request", "{}");
         if (!std::exchange(was_cut, false)) {
             return;
         }
         listener.on_reconnected();
-        tell_running("the connection to the kernel was cut and made again. Output, questions and answers that were on "
-                     "their way may be lost");
+        tell_running(notices.made_again());
         for (const auto& [msg_id, pending] : pendings) {
             pending->probe = greeting;
             pending->was_cut = true;
@@ -96,8 +93,8 @@ struct KernelClient::Impl final : TransportListener {
     }
 
     void tell_running(const std::string& text) {
-        for (const auto& [msg_id, pending] : pendings) {
-            listener.on_output(msg_id, notice(text));
+        for (auto each = pendings.begin(); !text.empty() && each != pendings.end(); ++each) {
+            listener.on_output(each->first, notice(text));
         }
     }
 
@@ -194,6 +191,7 @@ struct KernelClient::Impl final : TransportListener {
                     pending->shown_error = read_error(message.content);
                 }
                 listener.on_output(message.parent_id, std::move(output));
+                notices.forget();
                 return;
             } catch (const Error& error) {
                 problem = error.message;
@@ -238,6 +236,7 @@ struct KernelClient::Impl final : TransportListener {
             }
         }
         if (message.parent_id == greeting) {
+            notices.forget();
             ask_again();
             connected.set();
         }
@@ -369,7 +368,7 @@ struct KernelClient::Impl final : TransportListener {
     bool iopub_heard = false;
     Event connected; // requests can be sent
     bool was_cut = false;
-    bool said_unreachable = false;
+    CutNotices notices;
     std::string greeting; // msg_id of the first request over the connection
     Event readiness;
     std::exception_ptr failure;

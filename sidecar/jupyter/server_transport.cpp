@@ -6,11 +6,11 @@
 #include "base/sync.hpp"
 #include "kernel_messages.hpp"
 #include "output_reader.hpp"
+#include "reconnect_delay.hpp"
 #include "server_wire.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 namespace cellgate::jupyter {
@@ -19,8 +19,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Duration first_delay = 50ms;
-constexpr Duration max_delay = 10s;
 constexpr Duration handshake_limit = 60s; // a server answers once it has the kernel's own information
 constexpr Duration ping_interval = 20s;
 constexpr std::size_t messages_in_a_turn = 64;
@@ -74,28 +72,34 @@ class ServerTransport final : public KernelTransport {
     };
 
     Task<void> run() {
-        Duration delay = first_delay;
+        ReconnectDelay delay;
         while (!gone_) {
             const bool connected = co_await connect();
             if (gone_) {
                 co_return;
             }
+            bool worked = false;
             if (connected) {
-                delay = first_delay;
-                listener_->on_connected();
-                if (std::optional<Kept> kept = std::exchange(kept_, std::nullopt)) {
-                    send(Channel::stdin_, kept->header, kept->parent, kept->content);
-                }
-                co_await receive();
-                socket_.reset();
-                log_info("the connection to the kernel on {} was cut: {}", server_.host(), problem_);
-                listener_->on_cut();
+                const Instant begun = loop_.clock().now();
+                co_await use_connection();
+                worked = ReconnectDelay::has_worked(loop_.clock().now() - begun, was_answered_);
             } else {
                 listener_->on_unreachable(problem_);
-                co_await sleep_for(loop_.clock(), delay);
-                delay = std::min(delay * 2, max_delay);
             }
+            co_await sleep_for(loop_.clock(), delay.next(worked));
         }
+    }
+
+    Task<void> use_connection() {
+        was_answered_ = false;
+        listener_->on_connected();
+        if (std::optional<Kept> kept = std::exchange(kept_, std::nullopt)) {
+            send(Channel::stdin_, kept->header, kept->parent, kept->content);
+        }
+        co_await receive();
+        socket_.reset();
+        log_info("the connection to the kernel on {} was cut: {}", server_.host(), problem_);
+        listener_->on_cut();
     }
 
     // Whether there is a connection. Otherwise `problem_` says why not.
@@ -177,6 +181,7 @@ class ServerTransport final : public KernelTransport {
             return;
         }
         WireMessage& message = received->message;
+        was_answered_ |= received->channel == Channel::shell;
         if (received->channel == Channel::iopub && message.header.msg_type == "status") {
             inspect_state(message.content);
         } else if (received->channel == Channel::iopub && message.header.msg_type == "stream" &&
@@ -228,7 +233,8 @@ class ServerTransport final : public KernelTransport {
     std::unique_ptr<async::WebSocket> socket_;
     bool is_v1_ = false;
     bool gone_ = false;
-    std::string problem_; // of the last connection
+    bool was_answered_ = false; // a request over this connection, or one before a cut
+    std::string problem_;       // of the last connection
     std::optional<Kept> kept_;
     TransportListener* listener_ = nullptr;
     TaskScope tasks_;

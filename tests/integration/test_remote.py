@@ -1,6 +1,7 @@
 """Kernels on a Jupyter server: what runs there, what is refused, and what happens when the connection is cut."""
 
 import base64
+import itertools
 import socket
 import subprocess
 import unittest
@@ -8,6 +9,7 @@ from pathlib import Path
 
 from cellgate_client import CELLGATE
 from cut_cells import run_over_cuts
+from executions import RpcError
 from processes import TIMEOUT, wait_until
 from remote_session import RemoteTest
 from remote_testing import TOKEN, Gateway, Relay, has_namespaces
@@ -228,6 +230,24 @@ wait_for({str(end)!r})
         self.cellgate.wait(lambda: "made again" in running.text("stderr"), "the connection")
         self.cellgate.request("session/interrupt", {"sessionId": "far"})
         self.assertEqual(running.result()["error"]["ename"], "KeyboardInterrupt")
+
+    def test_connections_that_drop_at_once_are_made_ever_later_and_said_once(self):
+        """600 bytes are the head, and less than the answer to the first request."""
+        relay = self.relay()
+        self.sidecar()
+        self.create(relay.url)
+        said = Path(self.home.name) / "said"
+        running = self.cellgate.execute("import pathlib, time\nprint('on')\ntime.sleep(5)\n"
+                                        f"pathlib.Path({str(said)!r}).touch()", sessionId="far")
+        running.wait_for_text("on")
+        relay.cuts = itertools.repeat(("received", 600))
+        relay.cut_all()
+        wait_until(said.exists, "the end of the cell")
+        relay.cuts, made = iter(()), relay.made
+        self.assertEqual(running.result()["status"], "ok")
+        self.assertGreater(made, 3)  # the control
+        self.assertLess(made, 12)
+        self.assertEqual(running.text("stderr").count("made again"), 1)
 
     def test_what_a_connection_still_holds_at_its_end_never_arrives(self):
         """As it would after it was sent again over the next one."""

@@ -2,6 +2,7 @@
 
 #include "base/fake_clock.hpp"
 #include "execution_count.hpp"
+#include "reconnect_delay.hpp"
 #include "support.hpp"
 
 #include <doctest/doctest.h>
@@ -166,6 +167,33 @@ Task<void> query_over_cut(Cut* cut, TaskScope* scope) {
     CHECK(reply == R"({"a":1})");
 }
 
+int said_cuts(Cut* cut) {
+    const std::string said = cut->recorder.stream_text("stderr");
+    int times = 0;
+    for (std::size_t at = said.find("made again"); at != std::string::npos; at = said.find("made again", at + 1)) {
+        ++times;
+    }
+    return times;
+}
+
+Task<void> cut_at_once(Cut* cut, TaskScope* scope) {
+    CutOutcome outcome;
+    scope->spawn(execute_over_cut(cut, "cell", &outcome));
+    co_await until_sent(cut, 1);
+    for (int i = 0; i < 5; ++i) {
+        cut->listener->on_cut();
+        cut->listener->on_connected();
+    }
+    CHECK(said_cuts(cut) == 1);
+    cut->ran("cell", 1);
+    cut->state("cell", "idle");
+    cut->connect_again();
+    CHECK(said_cuts(cut) == 1);
+    cut->connect_again();
+    CHECK(said_cuts(cut) == 2);
+    co_await outcome.ended.wait();
+}
+
 using CutScene = Task<void> (*)(Cut* cut, TaskScope* scope);
 Task<void> play_cut(Cut* cut, CutScene scene) {
     TaskScope scope;
@@ -214,4 +242,19 @@ TEST_CASE("code that does not count is never taken for lost on its way") {
     CHECK(count.fate(2, false, true) == Fate::not_arrived);
     CHECK(count.fate(2, false, false) == Fate::unknown);
     CHECK(count.fate(2, true, true) == Fate::ran);
+}
+
+TEST_CASE("connections that drop at once are one notice, until one works") {
+    run_cut(cut_at_once);
+}
+
+TEST_CASE("a connection is made again at once, then later and later, at most every ten seconds") {
+    using namespace std::chrono_literals;
+    ReconnectDelay delay;
+    CHECK(delay.next(ReconnectDelay::has_worked(1s, true)) == 0s);
+    for (const Duration expected : {50ms, 100ms, 200ms, 400ms, 800ms, 1600ms, 3200ms, 6400ms, 10'000ms, 10'000ms}) {
+        CHECK(delay.next(ReconnectDelay::has_worked(1s, false)) == expected);
+    }
+    CHECK(delay.next(ReconnectDelay::has_worked(10s, false)) == 0s);
+    CHECK(delay.next(false) == 50ms);
 }

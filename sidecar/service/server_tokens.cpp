@@ -36,10 +36,10 @@ protocol::Elicitation question_about(const std::optional<std::string>& session_i
     protocol::Elicitation question;
     question.server = "Jupyter server";
     question.session_id = session_id;
-    question.message =
-        fmt::format("{}.\nWhich token is it to get? What you answer is kept until cellgate ends, and never "
-                    "stored.",
-                    escape_unprintable(refusal));
+    question.message = fmt::format(
+        "{}.\nWhich token is it to get? ${{secret:NAME}} takes a stored secret. What you answer is kept until "
+        "cellgate ends, and never stored.",
+        escape_unprintable(refusal));
     question.fields.emplace();
     question.fields->push_back(std::move(field));
     return question;
@@ -50,21 +50,24 @@ protocol::Elicitation question_about(const std::optional<std::string>& session_i
 Task<std::string> ServerTokens::take(std::optional<std::string> session_id, protocol::KernelServer server,
                                      std::optional<std::string> refusal) {
     const std::string host = jupyter::server_host(server.url);
-    std::string token;
+    std::string given;
     if (refusal && server.token) {
         throw Error(ErrorCode::denied, *refusal, "Look whether the token is the server's, and may start kernels.");
     }
     if (refusal) {
         typed_.erase(server.url);
-        token = co_await ask(std::move(session_id), std::move(*refusal));
-        typed_[server.url] = token;
-    } else if (!server.token) {
-        const auto typed = typed_.find(server.url);
-        token = typed == typed_.end() ? std::string() : typed->second;
-    } else if (std::optional<std::string> name = named_secret(*server.token)) {
+        given = co_await ask(std::move(session_id), std::move(*refusal));
+    } else if (server.token) {
+        given = *server.token;
+    } else if (const auto typed = typed_.find(server.url); typed != typed_.end()) {
+        given = typed->second;
+    }
+    std::string token = given;
+    if (std::optional<std::string> name = named_secret(given)) {
         token = co_await of_secret(std::move(*name), host);
-    } else {
-        token = *server.token;
+    }
+    if (refusal) {
+        typed_[server.url] = std::move(given);
     }
     if (!token.empty()) {
         known_.add(host, token);

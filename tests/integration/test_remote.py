@@ -172,6 +172,24 @@ class Tokens(RemoteTest):
         self.assertEqual(self.run_far("print(1)").text(), "1\n")
         self.assertEqual(len(self.cellgate.received("elicitation/requested")), 1)
 
+    def test_a_secret_can_be_named_where_it_is_asked_for(self):
+        self.sidecar(capabilities={"approvals": True, "input": True, "elicitation": True})
+        self.cellgate.request("secret/set", {"name": "FAR", "value": TOKEN})
+        for number, name in enumerate(("NONE", "FAR")):
+            listing = self.cellgate.start("kernel/list", {"server": {"url": self.server.url}})
+            self.cellgate.wait(lambda: len(self.cellgate.received("elicitation/requested")) > number, "the question")
+            asked = self.cellgate.received("elicitation/requested")[number]
+            self.assertIn("${secret:NAME}", asked["message"])
+            self.cellgate.request("elicitation/respond", {"elicitationId": asked["elicitationId"], "action": "accept",
+                                                          "values": {"token": f"${{secret:{name}}}"}})
+            if name == "NONE":
+                with self.assertRaisesRegex(RpcError, "there is none of that name"):
+                    listing.result()
+        self.assertEqual(listing.result()["kernels"][0]["name"], "python3")
+        self.cellgate.session("far", kernel={"server": {"url": self.server.url}})
+        self.assertEqual(self.run_far("print(1)").text(), "1\n")
+        self.assertEqual(len(self.cellgate.received("elicitation/requested")), 2)
+
     def test_a_wrong_one_that_was_typed_is_asked_for_again(self):
         self.sidecar(capabilities={"approvals": True, "input": True, "elicitation": True})
         listing = self.cellgate.start("kernel/list", {"server": {"url": self.server.url}})

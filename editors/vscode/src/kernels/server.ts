@@ -37,7 +37,7 @@ function askForServer(sidecar: Sidecar, offered: string): Promise<{ url: string;
     box.ignoreFocusOut = true;
 
     async function ask(url: string): Promise<KernelInfo[] | undefined> {
-        Object.assign(box, { busy: true, enabled: false, prompt: "Asking the server. If it wants a token, type that in the view Approvals." });
+        Object.assign(box, { busy: true, enabled: false, prompt: "Asking the server. If it wants a token, type that, or ${secret:NAME}, in the view Approvals." });
         try {
             return (await sidecar.request("kernel/list", { server: { url } }, left.token)).kernels;
         } catch (error) {

@@ -73,7 +73,8 @@ Task<void> KernelInstance::connect() {
 }
 
 Task<void> KernelInstance::open_comm_channel() {
-    std::string problem = fmt::format("there are no wrappers for {}", jupyter::shown_line(kernel->info().language));
+    std::string problem = fmt::format("on a Jupyter server, or in a kernel that already ran, Python can and {} cannot",
+                                      jupyter::shown_line(kernel->info().language));
     if (kernel->info().language == "python") {
         problem.clear();
         channel = std::make_unique<tools::Channel>(context.services.loop, comm_tools->connections(),

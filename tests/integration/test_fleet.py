@@ -73,6 +73,8 @@ class Fleet(WorkspaceTest):
     def test_each_has_its_kernel_and_costs_as_much_as_the_others(self):
         self.cellgate = self.sidecar()
         self.measured(range(-AT_A_TIME, 0))  # what is needed once
+        first = self.cellgate.request("session/list")["sessions"][0]
+        self.assertIn("Python can and fake cannot", first["sandboxNotices"][-1])
         half = SESSIONS // 2
         first = self.measured(range(half))
         second = self.measured(range(half, SESSIONS))

@@ -330,7 +330,11 @@ void add_run(CLI::App& app, Invocation& invocation) {
         if (!arguments->sidecar.server.empty() && !arguments->sidecar.server_command &&
             arguments->sidecar.url.empty()) {
             throw CLI::ValidationError("--server",
-                                       "expected --url, or -- COMMAND... at the end, what starts the tool server");
+                                       fmt::format("expected --url, or -- COMMAND... at the end, what starts "
+                                                   "the tool server{}",
+                                                   arguments->sidecar.server.find("://") == std::string::npos
+                                                       ? ""
+                                                       : ". A kernel on a Jupyter server: --jupyter-server"));
         }
         invocation.run = [arguments] { return run(*arguments); };
     });

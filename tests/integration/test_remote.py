@@ -107,6 +107,9 @@ class Cells(RemoteTest):
         self.assertEqual(ran.stdout, str(Path(self.home.name).resolve()) + "\n", ran.stderr)
         self.assertIn("runs on 127.0.0.1", ran.stderr)
         self.assertEqual(self.server.kernels(), [])
+        taken = subprocess.run([CELLGATE, "run", "--server", self.server.url, "cells.py"], env=environment,
+                               cwd=self.workspace.path, capture_output=True, text=True)
+        self.assertIn("A kernel on a Jupyter server: --jupyter-server", taken.stderr)
 
 
 class Json(RemoteTest):

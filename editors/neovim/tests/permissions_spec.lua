@@ -18,7 +18,7 @@ local function rule(more)
 end
 
 local function texts(session, facts)
-  local empty = { rules = {}, servers = {}, secrets = {} }
+  local empty = { rules = {}, servers = {}, secrets = {}, profiles = {} }
   local rows = require("cellgate.permissions").rows(session, "/w", vim.tbl_extend("force", empty, facts))
   return table.concat(
     vim.tbl_map(function(row)
@@ -80,6 +80,7 @@ local function opened()
     ["policy/list"] = { rules = { rule({ kind = "network", host = "example.org" }) } },
     ["toolServers/list"] = { servers = { { name = "notes", state = "stopped" } } },
     ["secret/list"] = { secrets = {} },
+    runtimes = { runtimes = {}, profiles = {}, launchers = {} },
   }
   for method, answer in pairs(answers) do
     fake.answers[method] = function()
@@ -96,7 +97,7 @@ local function press(key, words)
   local line
   wait(function()
     for i, text in ipairs(vim.api.nvim_buf_get_lines(0, 0, -1, false)) do
-      line = text:find(words, 1, true) and i or line
+      line = (text:find(words, 1, true) or text:find(words)) and i or line
     end
     return line
   end, words)
@@ -118,6 +119,14 @@ it("permissions: a key revokes the rule of a line", function()
   equal(removed, { ruleId = "r1" })
 end)
 
+it("permissions: a key shows all of a rule", function()
+  opened()
+  press("<CR>", "allow network example.org")
+  local shown = table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), "\n")
+  has(shown, "host: example.org")
+  has(shown, "source: workspaceStore")
+end)
+
 it("permissions: a key begins the command that changes a line", function()
   opened()
   local typed = {}
@@ -127,7 +136,8 @@ it("permissions: a key begins the command that changes a line", function()
     ["any other call"] = "rule allow ",
     ["any other package"] = "rule deny install",
     ["notes: stopped"] = "servers",
-    ["none"] = "secrets",
+    ["  none$"] = "secrets",
+    ["none: any module"] = "profiles",
     ["memory 1 GiB"] = "limits ",
   }) do
     press("", words) -- it is there

@@ -6,6 +6,7 @@ local cells = require("cellgate.cells")
 local changes_list = require("cellgate.changes_list")
 local check = require("cellgate.check")
 local check_fix = require("cellgate.check_fix")
+local config_files = require("cellgate.config_files")
 local installs = require("cellgate.installs")
 local kernel_choice = require("cellgate.kernel_choice")
 local kernel_lists = require("cellgate.kernel_lists")
@@ -17,6 +18,7 @@ local outputs = require("cellgate.outputs")
 local permissions = require("cellgate.permissions")
 local places = require("cellgate.places")
 local policy_lists = require("cellgate.policy_lists")
+local profiles = require("cellgate.profiles")
 local record_list = require("cellgate.record_list")
 local rpc = require("cellgate.rpc")
 local run = require("cellgate.run")
@@ -405,14 +407,9 @@ M.all = {
       kernel_lists.kernels(workspace.root(current_buffer()), arguments[1])
     end,
   },
-  limits = {
-    does = "Shows the limits of the kernel, or changes them: `:Cellgate limits memory=4G timeout=60`.",
-    arguments = "[limit=value ...]",
-    act = function(arguments)
-      return limits.act(workspace.root(current_buffer()), kernel_here(), arguments)
-    end,
-    complete = limits.words,
-  },
+  limits = limits.command,
+  config = config_files.command,
+  profiles = profiles.command,
   check = check.command,
   fix = check_fix.command,
   session = session_settings.command,

@@ -1,7 +1,9 @@
 -- `limits` shows and changes the limits of a session.
+local at_cursor = require("cellgate.at_cursor")
 local list_window = require("cellgate.list_window")
 local notify = require("cellgate.notify")
 local session = require("cellgate.session")
+local workspace = require("cellgate.workspace")
 
 local M = {}
 
@@ -120,5 +122,15 @@ function M.act(root, id, arguments)
     end)
   )
 end
+
+---@type cellgate.Command
+M.command = {
+  does = "Shows the limits of the kernel, or changes them: `:Cellgate limits memory=4G timeout=60`.",
+  arguments = "[limit=value ...]",
+  act = function(arguments)
+    return M.act(workspace.root(at_cursor.buffer()), at_cursor.kernel(), arguments)
+  end,
+  complete = M.words,
+}
 
 return M

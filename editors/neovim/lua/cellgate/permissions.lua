@@ -5,6 +5,7 @@ local at_cursor = require("cellgate.at_cursor")
 local limits = require("cellgate.limits")
 local list_window = require("cellgate.list_window")
 local policy_words = require("cellgate.policy_words")
+local profiles = require("cellgate.profiles")
 local session = require("cellgate.session")
 local workspace = require("cellgate.workspace")
 
@@ -13,7 +14,7 @@ local M = {}
 ---@class cellgate.Permission
 ---@field command? string that changes it, as it is typed behind `:Cellgate `
 ---@field setting? string that decides it for new sessions
----@field rule? Rule that may be revoked
+---@field rule? Rule that is shown whole, and may be revoked unless it is built in
 
 local function heading(words)
   return { text = words, group = "Title" }
@@ -87,7 +88,7 @@ local function rule_rows(rules, id, kinds)
         text = "  " .. policy_words.rule(rule),
         id = rule.id,
         group = rule.effect == "deny" and "DiagnosticError" or nil,
-        value = rule.source ~= "default" and { rule = rule } or nil,
+        value = { rule = rule },
       }
     end
   end
@@ -114,11 +115,13 @@ end
 
 ---@param info SessionInfo
 ---@param root string
----@param facts { rules: Rule[], servers: ToolServerInfo[], secrets: SecretInfo[] }
+---@param facts { rules: Rule[], servers: ToolServerInfo[], secrets: SecretInfo[], profiles: Profile[] }
 ---@return cellgate.ListRow[]
 function M.rows(info, root, facts)
   local id = info.sessionId
-  local rows = vim.list_extend(sandbox_rows(info), file_rows(info, root))
+  local rows = sandbox_rows(info)
+  vim.list_extend(rows, { heading("Profile"), row(profiles.words_of(info.profile, facts.profiles), "profiles") })
+  vim.list_extend(rows, file_rows(info, root))
   local function add(more)
     vim.list_extend(rows, more)
   end
@@ -146,36 +149,46 @@ end
 local function open()
   local root = workspace.root(at_cursor.buffer())
   local here, id = session.of(root), at_cursor.kernel()
-  local methods = { "session/list", "policy/list", "toolServers/list", "secret/list" }
+  local methods = { "session/list", "policy/list", "toolServers/list", "secret/list", "runtimes" }
   list_window.open({
     name = "permissions",
     root = root,
     session = id,
     events = { "CellgateKernel", "CellgateApproval" },
-    read = list_window.by_requests(here, methods, function(sessions, policy, servers, secrets)
+    read = list_window.by_requests(here, methods, function(sessions, policy, servers, secrets, runtimes)
       local info = vim.iter(sessions.sessions):find(function(each)
         return each.sessionId == id
       end)
       if not info then
         return { { text = "no kernel runs here yet: it starts with the first cell" } }
       end
-      return M.rows(info, root, { rules = policy.rules, servers = servers.servers, secrets = secrets.secrets })
+      return M.rows(info, root, {
+        rules = policy.rules,
+        servers = servers.servers,
+        secrets = secrets.secrets,
+        profiles = runtimes.profiles,
+      })
     end),
     keys = {
       ["<CR>"] = {
-        does = "change it",
+        does = "change it, or show a rule",
         act = function(permission)
           if permission.setting then
             vim.cmd.help("cellgate-config-" .. permission.setting)
           elseif permission.command then
             vim.api.nvim_feedkeys(":Cellgate " .. permission.command, "n", false)
+          else
+            list_window.show_text(
+              { name = "rule", root = root, session = id },
+              policy_words.rule_whole(permission.rule)
+            )
           end
         end,
       },
       X = {
         does = "revoke a rule",
         act = function(permission, refresh)
-          if permission.rule then
+          if permission.rule and permission.rule.source ~= "default" then
             here:request("policy/remove", { ruleId = permission.rule.id }, list_window.or_tell(refresh))
           end
         end,
@@ -187,7 +200,7 @@ end
 ---@type cellgate.Command
 M.command = {
   does = "Lists what the code of the kernel may do now: its sandbox, files, hosts, tools, secrets and limits. <CR> begins the"
-    .. " command that changes a line, or shows the setting that does for new sessions. X revokes a rule.",
+    .. " command that changes a line, or shows the setting that does for new sessions, or all of a rule. X revokes a rule.",
   act = open,
 }
 

@@ -18,6 +18,12 @@ function M.rules(root)
       end, result.rules)
     end),
     keys = {
+      ["<CR>"] = {
+        does = "all of it",
+        act = function(rule)
+          list_window.show_text({ name = "rule", root = root }, policy_words.rule_whole(rule))
+        end,
+      },
       X = {
         does = "revoke",
         act = function(rule, refresh)

@@ -91,6 +91,19 @@ function M.rule(rule)
   return table.concat(words, " ")
 end
 
+--- A rule, and each of its fields in a line.
+---@param rule Rule
+---@return string
+function M.rule_whole(rule)
+  local words = { M.rule(rule), "" }
+  for name, value in vim.spairs(rule) do
+    words[#words + 1] = name
+      .. ": "
+      .. (type(value) == "table" and vim.json.encode(value):gsub("\\/", "/") or tostring(value))
+  end
+  return table.concat(words, "\n")
+end
+
 --- How it was decided.
 ---@param past PastDecision
 ---@return string

@@ -94,20 +94,6 @@ local function rows_of(filter, entries, last)
   return rows
 end
 
--- Goes to a window that shows a file; where there is none, makes one.
-local function enter_file_window()
-  local windows = { vim.fn.win_getid(vim.fn.winnr("#")) }
-  vim.list_extend(windows, vim.api.nvim_tabpage_list_wins(0))
-  for _, window in ipairs(windows) do
-    local is_float = window ~= 0 and vim.api.nvim_win_get_config(window).relative ~= ""
-    if window ~= 0 and not is_float and not scratch.is_own(vim.api.nvim_win_get_buf(window)) then
-      vim.api.nvim_set_current_win(window)
-      return
-    end
-  end
-  vim.cmd("aboveleft split")
-end
-
 ---@param uri string
 ---@param row integer
 local function show_line(uri, row)
@@ -121,7 +107,7 @@ local function show_line(uri, row)
     buffer = vim.fn.bufadd(file)
     vim.bo[buffer].buflisted = true
   end
-  enter_file_window()
+  scratch.enter_file_window()
   vim.api.nvim_set_current_buf(buffer)
   pcall(vim.api.nvim_win_set_cursor, 0, { row + 1, 0 })
 end

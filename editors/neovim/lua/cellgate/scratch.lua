@@ -30,6 +30,20 @@ function M.is_own(buffer)
     or vim.startswith(vim.bo[buffer].filetype, "cellgate-")
 end
 
+--- Goes to a window that shows a file; where there is none, makes one.
+function M.enter_file_window()
+  local windows = { vim.fn.win_getid(vim.fn.winnr("#")) }
+  vim.list_extend(windows, vim.api.nvim_tabpage_list_wins(0))
+  for _, window in ipairs(windows) do
+    local is_float = window ~= 0 and vim.api.nvim_win_get_config(window).relative ~= ""
+    if window ~= 0 and not is_float and not M.is_own(vim.api.nvim_win_get_buf(window)) then
+      vim.api.nvim_set_current_win(window)
+      return
+    end
+  end
+  vim.cmd("aboveleft split")
+end
+
 local function show(buffer)
   local window = vim.fn.bufwinid(buffer)
   if window ~= -1 then

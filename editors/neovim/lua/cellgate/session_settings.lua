@@ -5,6 +5,7 @@ local config = require("cellgate.config")
 local limits = require("cellgate.limits")
 local list_window = require("cellgate.list_window")
 local notify = require("cellgate.notify")
+local profiles = require("cellgate.profiles")
 local session = require("cellgate.session")
 local text = require("cellgate.text")
 local workspace = require("cellgate.workspace")
@@ -240,7 +241,13 @@ M.command = {
   act = function(arguments)
     return M.act(workspace.root(at_cursor.buffer()), at_cursor.kernel(), arguments)
   end,
-  complete = M.words,
+  complete = function()
+    local words = M.words()
+    for _, name in ipairs(profiles.names(workspace.root(at_cursor.buffer()))) do
+      words[#words + 1] = "profile=" .. name
+    end
+    return words
+  end,
 }
 
 return M

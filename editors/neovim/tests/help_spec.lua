@@ -10,6 +10,27 @@ it("config: what is not there, or of the wrong type, is an error", function()
   equal(config.values.output_lines, 20)
 end)
 
+it("config: a kernel or a tool server of a wrong type is named", function()
+  local config = require("cellgate.config")
+  for problem, given in pairs({
+    ["kernels.python has to be a string or a table"] = { kernels = { python = 3 } },
+    ["kernels.1 has to be"] = { kernels = { "python3" } },
+    ["kernels.r.connectionFile has to be a string, and is a boolean"] = { kernels = { r = { connectionFile = true } } },
+    ["kernels.r.server has to be a table, and is a string"] = { kernels = { r = { server = "https://example.org" } } },
+    ["kernels.r.server.url has to be a string"] = { kernels = { r = { server = { url = 1 } } } },
+    ["mcp_servers.1 has to be a table"] = { mcp_servers = { { command = "npx" } } },
+    ["mcp_servers.fs has to be a table"] = { mcp_servers = { fs = "npx" } },
+    ["mcp_servers.fs.args has to be a table"] = { mcp_servers = { fs = { command = "npx", args = "-y" } } },
+  }) do
+    local good, said = pcall(config.set, given)
+    equal(good, false)
+    equal(said:find("cellgate: " .. problem, 1, true) and problem or said, problem)
+  end
+  config.set({ kernels = { python = "python3", r = { server = { url = "https://example.org" } } } })
+  config.set({ mcp_servers = { fs = { command = "npx", args = { "-y" } }, web = { url = "https://example.org" } } })
+  config.set({})
+end)
+
 it("help: is what the tables of settings, commands, maps and events say", function()
   local help = io.open(vim.api.nvim_get_runtime_file("doc/cellgate.txt", false)[1]):read("a")
   equal(help, require("help").text())

@@ -159,6 +159,52 @@ local function fits(setting, value)
   return vim.tbl_contains(types, type(value))
 end
 
+-- What is wrong with one of these fields, all of which may be missing.
+local function misfit(where, given, types)
+  for field, wanted in pairs(types) do
+    local value = given[field]
+    if value ~= nil and type(value) ~= wanted then
+      return ("%s.%s has to be a %s, and is a %s"):format(where, field, wanted, type(value))
+    end
+  end
+end
+
+---@type table<string, fun(value: table): string?> what type() does not tell
+local checks = {}
+
+function checks.kernels(kernels)
+  for language, kernel in pairs(kernels) do
+    local where = "kernels." .. tostring(language)
+    local kind = type(kernel)
+    if type(language) ~= "string" or kind ~= "string" and kind ~= "table" then
+      return ("%s has to be a string or a table, by a language's name, and is a %s"):format(where, kind)
+    end
+    local fields = kind == "table" and kernel or {}
+    local problem =
+      misfit(where, fields, { name = "string", interpreter = "string", connectionFile = "string", server = "table" })
+    problem = problem
+      or misfit(where .. ".server", fields.server or {}, { url = "string", name = "string", token = "string" })
+    if problem then
+      return problem
+    end
+  end
+end
+
+function checks.mcp_servers(servers)
+  for name, server in pairs(servers) do
+    local where = "mcp_servers." .. tostring(name)
+    if type(name) ~= "string" or type(server) ~= "table" then
+      return ("%s has to be a table, by the server's name, and is a %s"):format(where, type(server))
+    end
+    local types =
+      { command = "string", args = "table", env = "table", cwd = "string", url = "string", headers = "table" }
+    local problem = misfit(where, server, types)
+    if problem then
+      return problem
+    end
+  end
+end
+
 --- Takes the user's settings; those that are not given have their defaults.
 ---@param given? table
 function M.set(given)
@@ -175,6 +221,10 @@ function M.set(given)
     if not fits(setting, value) then
       local wanted = type(setting.type) == "table" and table.concat(setting.type, " or ") or setting.type
       error(("cellgate: %s has to be a %s, and is a %s"):format(name, wanted, type(value)), 0)
+    end
+    local problem = checks[name] and checks[name](value)
+    if problem then
+      error("cellgate: " .. problem, 0)
     end
     values[name] = value
   end

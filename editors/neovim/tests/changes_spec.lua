@@ -319,6 +319,9 @@ it("changes: a buffer is read again that an agent changed, and a message says so
   wait(function()
     return vim.deep_equal(fake:lines(), { "the agent's", "second" })
   end, "the agent's lines")
+  wait(function()
+    return #fake.messages == 1
+  end, "a message")
   equal(fake.messages, { "cellgate: helper changed notes.py: :Cellgate! changes" })
   fake:changed("undo-1", 1, { agent = "helper", undoOf = "run" })
   fake:changed("mine", 1)
@@ -326,6 +329,17 @@ it("changes: a buffer is read again that an agent changed, and a message says so
     return #fake:asked("changes/list") == 3
   end, "three lists")
   equal(#fake.messages, 1)
+end)
+
+it("changes: edits of an agent that come together are one message", function()
+  local fake = start_open_file()
+  fake:edit_as_agent()
+  fake:edit_as_agent()
+  fake:edit_as_agent()
+  wait(function()
+    return #fake.messages > 0
+  end, "a message")
+  equal(fake.messages, { "cellgate: helper changed notes.py in 3 edits: :Cellgate! changes" })
 end)
 
 it("changes: a buffer with unsaved changes is left as it is when an agent changes its file", function()

@@ -37,6 +37,36 @@ local function read_again(root, files)
   return paths, unsaved
 end
 
+M.burst_ms = 1000 -- edits of an agent that come within it are one message
+
+---@type table<string, { edits: integer, paths: string[], unsaved: boolean }> by agent
+local bursts = {}
+
+local function tell(agent)
+  local burst = bursts[agent]
+  bursts[agent] = nil
+  local times = burst.edits > 1 and (" in %d edits"):format(burst.edits) or ""
+  local kept = burst.unsaved and "; unsaved lines stay" or ""
+  notify.show(("%s changed %s%s%s: :Cellgate! changes"):format(agent, table.concat(burst.paths, ", "), times, kept))
+end
+
+local function add_edit(agent, paths, unsaved)
+  local burst = bursts[agent]
+  if not burst then
+    burst = { edits = 0, paths = {}, unsaved = false }
+    bursts[agent] = burst
+    vim.defer_fn(function()
+      tell(agent)
+    end, M.burst_ms)
+  end
+  burst.edits, burst.unsaved = burst.edits + 1, burst.unsaved or unsaved
+  for _, path in ipairs(paths) do
+    if not vim.list_contains(burst.paths, path) then
+      table.insert(burst.paths, path)
+    end
+  end
+end
+
 function M.setup()
   events.on("CellgateChanges", function(data)
     local root = data.root
@@ -48,8 +78,7 @@ function M.setup()
     local told = list_window.or_tell(function(list)
       local paths, unsaved = read_again(root, list.files)
       if found.agent and not found.undoOf and #paths > 0 then
-        local kept = unsaved and "; unsaved lines stay" or ""
-        notify.show(("%s changed %s%s: :Cellgate! changes"):format(found.agent, table.concat(paths, ", "), kept))
+        add_edit(found.agent, paths, unsaved)
       end
     end)
     here:request("changes/list", { executionId = data.execution }, told)

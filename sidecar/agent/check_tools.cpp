@@ -3,6 +3,7 @@
 #include "base/json_codec.hpp"
 #include "mcp/content.hpp"
 #include "protocol/messages/kernels.hpp"
+#include "protocol/not_checked.hpp"
 #include "tools.hpp"
 
 #include <fmt/format.h>
@@ -50,7 +51,8 @@ struct CheckTools {
         params.session_id = std::move(arguments.session);
         const protocol::ValidateResult found =
             co_await sidecar.call<protocol::Validate>(std::move(params), std::move(call));
-        std::string text;
+        const std::optional<protocol::Diagnostic> unread = protocol::not_checked(found);
+        std::string text = unread ? unread->message : std::string();
         for (const protocol::Diagnostic& each : found.diagnostics) {
             text += line_of(each) + "\n";
         }

@@ -4,6 +4,7 @@
 #include "base/json_codec.hpp"
 #include "base/scope_exit.hpp"
 #include "output_reader.hpp"
+#include "protocol/not_checked.hpp"
 #include "protocol/text_edits.hpp"
 #include "run_code.hpp"
 #include "sandboxmcp_tools.hpp"
@@ -337,6 +338,9 @@ struct SandboxmcpCodeTools {
             std::vector<std::string>& lines =
                 each.severity == protocol::Severity::error ? result.errors : result.warnings;
             lines.push_back(fmt::format("line {}: {} ({})", each.line + 1, each.message, each.rule));
+        }
+        if (const std::optional<protocol::Diagnostic> unread = protocol::not_checked(found)) {
+            result.errors.push_back(unread->message);
         }
         result.valid = result.errors.empty();
         if (asked.auto_fix.value_or(true) && protocol::apply_edits(asked.code, found.diagnostics)) {

@@ -6,6 +6,7 @@
 #include "commands.hpp"
 #include "json_output.hpp"
 #include "protocol/messages/kernels.hpp"
+#include "protocol/not_checked.hpp"
 #include "terminal_client.hpp"
 #include "workspace_option.hpp"
 
@@ -55,6 +56,18 @@ void replace_text(const std::string& path, const std::string& text) {
     }
 }
 
+// The findings, and that nothing read the code. What would find more is noted in `source`.
+std::vector<protocol::Diagnostic> findings_of(protocol::ValidateResult result, CheckedSource& source) {
+    if (std::optional<protocol::Diagnostic> unread = protocol::not_checked(result)) {
+        result.diagnostics.push_back(std::move(*unread));
+        return std::move(result.diagnostics);
+    }
+    for (const std::string& missing : result.missing.value_or(std::vector<std::string>{})) {
+        source.note_missing(missing);
+    }
+    return std::move(result.diagnostics);
+}
+
 // Looks at each piece of the file that is of one language.
 Task<void> check(CheckArguments* arguments, TerminalClient& client) {
     CheckedSource source(read_source_file(arguments->file), arguments->language);
@@ -78,12 +91,11 @@ Task<void> check(CheckArguments* arguments, TerminalClient& client) {
                 throw;
             }
             client.printer().note("cellgate: " + error.message);
+            arguments->exit_code = 1;
             continue;
         }
-        for (const std::string& missing : result.missing.value_or(std::vector<std::string>{})) {
-            source.note_missing(missing);
-        }
-        std::move(result.diagnostics.begin(), result.diagnostics.end(), std::back_inserter(all));
+        std::vector<protocol::Diagnostic> found = findings_of(std::move(result), source);
+        std::move(found.begin(), found.end(), std::back_inserter(all));
     }
     for (const protocol::Diagnostic& each : all) {
         arguments->exit_code = each.severity == protocol::Severity::error ? 1 : arguments->exit_code;
@@ -108,7 +120,7 @@ void add_check(CLI::App& app, Invocation& invocation) {
     auto arguments = std::make_shared<CheckArguments>();
     CLI::App* command = app.add_subcommand(
         "check", "Look at the code of a file without running it: syntax, imports, dangerous patterns, types. The exit "
-                 "status is 1 if there is an error");
+                 "status is 1 if there is an error, or if nothing could look at code of the file");
     command->add_option("FILE", arguments->file, "As for `cellgate run`")
         ->required()
         ->check(CLI::ExistingFile.description({}))

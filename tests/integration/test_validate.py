@@ -253,6 +253,14 @@ class OnTheCommandLine(CliTest):
         self.assertIn("n.ipynb: cell 2, line 2: warning:", self.cli("check", path).stdout)
         self.assertIn("--language", self.cli("check", self.workspace.write("x.txt", "1")).stderr)
 
+    def test_code_that_nothing_looked_at_is_an_error(self):
+        path = self.workspace.write("bad.js", "let x = ;\n")
+        ended = self.cli("check", path)
+        self.assertEqual(ended.returncode, 1, ended)
+        self.assertIn("bad.js:1:1: error: not checked: needs deno: npm install deno [not_checked]", ended.stdout)
+        ended = self.cli("check", path, "--json")
+        self.assertEqual((ended.returncode, json.loads(ended.stdout)["rule"]), (1, "not_checked"))
+
     def test_run_takes_a_profile(self):
         ended = self.cli("run", "--profile", "minimal", self.workspace.write("b.py", "import os\n"))
         self.assertEqual(ended.returncode, 1)

@@ -33,10 +33,14 @@ void read_variables(const Environment& environment, std::string_view prefix,
                     const std::vector<NamedVariable>& variables) {
     std::vector<std::string> names;
     for (const NamedVariable& variable : variables) {
-        names.push_back(variable.name);
+        if (variable.suggested) {
+            names.push_back(variable.name);
+        }
     }
-    for (const auto& [name, value] : environment) {
-        if (name.starts_with(prefix) && std::find(names.begin(), names.end(), name) == names.end()) {
+    for (const auto& each : environment) {
+        const std::string& name = each.first;
+        const auto is_named = [&name](const NamedVariable& variable) { return variable.name == name; };
+        if (name.starts_with(prefix) && std::none_of(variables.begin(), variables.end(), is_named)) {
             throw Error(ErrorCode::config_invalid, fmt::format("there is no variable {}", escape_unprintable(name)),
                         did_you_mean(name, names));
         }
@@ -83,9 +87,11 @@ std::optional<std::uint64_t> parse_memory(std::string_view text) {
 }
 
 NamedVariable not_taken(std::string name, std::string because, std::string hint) {
-    return {std::move(name), [because, hint](const std::string& variable, const std::string&) {
+    return {std::move(name),
+            [because, hint](const std::string& variable, const std::string&) {
                 throw Error(ErrorCode::config_invalid, fmt::format("{}: {}", variable, because), hint);
-            }};
+            },
+            false};
 }
 
 } // namespace cellgate::agent

@@ -17,6 +17,7 @@ namespace cellgate::agent {
 struct NamedVariable {
     std::string name;
     std::function<void(const std::string& name, const std::string& value)> read;
+    bool suggested = true; // for a name that is nearly it
 };
 
 // Reads each variable that is set and not empty, in their order. Throws Error{config_invalid} for a variable of

@@ -95,16 +95,13 @@ bool refuses(const protocol::Diagnostic& found) {
 std::string remedy_for(const std::string& module) {
     for (const ModuleGroup& group : module_groups()) {
         if (!group.variable.empty() && group.has(module)) {
-            return fmt::format(
-                "unless the call itself leaves it out, the user who configured this server can offer it by {}=true",
-                group.variable);
+            return fmt::format("the user who configured this server can offer it by {}=true", group.variable);
         }
     }
-    return "unless the call itself leaves it out, the user who configured this server can offer it by "
-           "SANDBOX_ALLOWED_IMPORTS, which names all modules";
+    return "the user who configured this server can offer it by SANDBOX_ALLOWED_IMPORTS, which names all modules";
 }
 
-CodeFailure refusal_of(const SandboxRun& run, const protocol::ValidateResult& found) {
+CodeFailure refusal_of(const SandboxRun& run, const protocol::ValidateResult& found, const ModuleGroup& offered) {
     CodeFailure failure = failed("Code failed security validation", "security");
     failure.execution_id = run.id;
     failure.validation_errors.emplace();
@@ -122,8 +119,9 @@ CodeFailure refusal_of(const SandboxRun& run, const protocol::ValidateResult& fo
         }
     }
     if (!blocked.empty()) {
-        failure.error =
-            fmt::format("Import of '{}' is not allowed in sandbox; {}", blocked.front(), remedy_for(blocked.front()));
+        const std::string& module = blocked.front();
+        const std::string why = offered.has(module) ? "it is not in this call's allowed_imports" : remedy_for(module);
+        failure.error = fmt::format("Import of '{}' is not allowed in sandbox; {}", module, why);
         failure.security_event = "blocked_import";
         failure.security_warnings.emplace();
         for (const std::string& module : blocked) {

@@ -6,6 +6,7 @@
 #include "output_reader.hpp"
 #include "protocol/messages/executions.hpp"
 #include "protocol/messages/kernels.hpp"
+#include "python_sandbox_settings.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -153,8 +154,8 @@ bool refuses(const protocol::Diagnostic& found);
 // What a user can do for a module that is not offered.
 std::string remedy_for(const std::string& module);
 
-// Of code that is not run for what was found in it.
-CodeFailure refusal_of(const SandboxRun& run, const protocol::ValidateResult& found);
+// Of code that is not run for what was found in it. `offered`: by the settings; the call may allow fewer.
+CodeFailure refusal_of(const SandboxRun& run, const protocol::ValidateResult& found, const ModuleGroup& offered);
 // Of code that ran, and not to its end.
 CodeFailure failure_of(const SandboxRun& run, const protocol::ExecuteResult& ended, Streams streams);
 // What the sandbox refused to code that ran.

@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "base/escape_unprintable.hpp"
+#include "base/log.hpp"
 #include "named_variables.hpp"
 
 #include <fmt/format.h>
@@ -16,6 +17,8 @@ namespace {
 
 constexpr const char* no_container =
     "code runs in cellgate's sandbox anyway; a session in an image is a user's to start: cellgate run --image";
+
+constexpr const char* usual_image = "python-sandbox:latest"; // without a container mode, it says nothing
 
 std::vector<std::string> split(const std::string& text, char separator) {
     std::istringstream stream(text);
@@ -119,7 +122,21 @@ PythonSandboxSettings read_python_sandbox_settings(const Environment& environmen
                              no_container);
              }
          }},
-        not_taken("SANDBOX_CONTAINER_IMAGE", "there is no container mode", no_container),
+        {"SANDBOX_CONTAINER_IMAGE",
+         [](const std::string& name, const std::string& value) {
+             if (value != usual_image) {
+                 throw Error(ErrorCode::config_invalid, fmt::format("{}: there is no container mode", name),
+                             no_container);
+             }
+         },
+         false},
+        {"SANDBOX_RUNTIME",
+         [](const std::string& name, const std::string&) {
+             log_info("{} is not read: srt sets it for the programs that it starts", name);
+         },
+         false},
+        not_taken("SANDBOX_API_TOKEN", "the token of HTTP is in a file",
+                  "write it there, and start with: cellgate mcp --http ADDRESS --token-file FILE"),
     };
     for (const ModuleGroup& group : module_groups()) {
         if (!group.variable.empty()) {

@@ -117,7 +117,8 @@ struct PythonSandboxTools {
         Texts modules = modules_of(std::move(asked.allowed_imports));
         const protocol::ValidateResult found = co_await check(run.code, std::move(modules), call);
         if (std::any_of(found.diagnostics.begin(), found.diagnostics.end(), refuses)) {
-            co_return to_raw_json(refusal_of(run, found));
+            const ModuleGroup offered{"", "", settings.modules()};
+            co_return to_raw_json(refusal_of(run, found, offered));
         }
         const protocol::SessionInfo made = co_await sidecar.create_session(std::move(params), call);
         Task<void> close = sidecar.close_session(made.session_id, call);

@@ -293,10 +293,13 @@ struct SandboxmcpCodeTools {
                     fmt::format("allowed_domains: hosts are asked about in advance for python, not for {}", language),
                     "leave it out: each host is asked about when the code connects to it");
             }
-            const std::optional<std::string> problem = co_await agent->connect(session, domain, call);
-            if (problem) {
-                throw Error(ErrorCode::denied, fmt::format("allowed_domains: {}: {}", domain, *problem),
-                            "your user decides about hosts, in the editor or by `cellgate policy add`");
+            const ReachedHost reached =
+                co_await agent->connect(session, "execute_code, in allowed_domains", domain, call);
+            if (reached.problem) {
+                throw Error(ErrorCode::denied, fmt::format("allowed_domains: {}: {}", domain, *reached.problem),
+                            reached.approved
+                                ? "it is allowed, and was not reached; leave it out to run the code anyway"
+                                : "your user decides about hosts, in the editor or by `cellgate policy add`");
             }
         }
     }

@@ -167,7 +167,7 @@ struct SandboxmcpSessionTools {
         std::string code = fmt::format("import json\nfrom IPython import get_ipython\n"
                                        "get_ipython().user_ns[{}] = json.loads({})\nprint('null')\n",
                                        python_literal(name), python_literal(data.text()));
-        co_await agent->ask_python(session, std::move(code), std::move(call));
+        co_await agent->ask_python(session, "bridge_data", std::move(code), std::move(call));
         co_return session;
     }
 
@@ -268,7 +268,8 @@ struct SandboxmcpSessionTools {
         Json state = session_json(*found);
         if (found->kernel.language == "python") {
             std::string code(state_code);
-            const RawJson answer = co_await agent->ask_python(session, std::move(code), std::move(call));
+            const RawJson answer =
+                co_await agent->ask_python(session, "inspect_state", std::move(code), std::move(call));
             const auto known = from_json<KernelState>(answer, "state");
             state["variables"] = known.variables;
             state["environment"] = Json::object();
@@ -286,15 +287,17 @@ struct SandboxmcpSessionTools {
         } else {
             session = co_await agent->sidecar.own_session(std::nullopt, call);
         }
-        const std::optional<std::string> problem =
-            co_await agent->connect(std::move(session), asked.domain, std::move(call));
-        Json result = {{"domain", asked.domain}, {"approved", !problem}};
-        if (problem) {
-            result["reason"] = *problem;
+        const ReachedHost reached =
+            co_await agent->connect(std::move(session), "request_egress", asked.domain, std::move(call));
+        Json result = {{"domain", asked.domain}, {"approved", reached.approved}, {"reachable", !reached.problem}};
+        if (reached.problem) {
+            result["reason"] = *reached.problem;
+        }
+        if (!reached.approved) {
             result["hint"] =
                 fmt::format("your user decides, in the editor or by: cellgate policy add 'allow network {}{}'",
                             asked.domain, asked.domain.find(':') == std::string::npos ? ":443" : "");
-        } else {
+        } else if (!reached.problem) {
             result["note"] = "it was reached now; whether it is asked about again is as your user answered";
         }
         co_return RawJson::of(result);

@@ -2,6 +2,7 @@
 
 #include "sandboxmcp_tools.hpp"
 
+#include "base/escape_unprintable.hpp"
 #include "run_code.hpp"
 
 #include <fmt/format.h>
@@ -21,7 +22,7 @@ constexpr std::size_t max_answer_characters = std::size_t{1} << 20;
 constexpr double own_code_seconds = 30;
 
 // A connection of http.client through the proxy of the sandbox, with TLS: what the proxy is asked before it knows the
-// protocol is no answer of a user yet.
+// protocol is no answer of a user yet. The proxy answers 502 where the connection was allowed and failed.
 constexpr std::string_view connect_code = R"(
 def connect(domain):
     import http.client, json, os, re, ssl, urllib.parse
@@ -29,20 +30,26 @@ def connect(domain):
     proxy = urllib.parse.urlsplit(os.environ["HTTPS_PROXY"])
     connection = http.client.HTTPSConnection(proxy.hostname, proxy.port)
     connection.set_tunnel(host, int(port or 443))
-    problem = None
+    result = {"approved": True}
     try:
         connection.connect()
     except ssl.SSLCertVerificationError:
         pass
     except ssl.SSLError as error:  # it is there, and speaks without TLS
         if error.reason != "WRONG_VERSION_NUMBER":
-            problem = "%s: %s" % (type(error).__name__, error)
+            result["problem"] = "%s: %s" % (type(error).__name__, error)
     except Exception as error:
-        problem = "%s: %s" % (type(error).__name__, error)
+        result = {"problem": "%s: %s" % (type(error).__name__, error), "approved": " failed: 502 " in str(error)}
     finally:
         connection.close()
-    print(json.dumps(problem))
+    print(json.dumps(result))
 )";
+
+// "101, 120".
+std::string bytes_of(const std::string& text) {
+    const std::vector<unsigned char> bytes(text.begin(), text.end());
+    return fmt::format("{}", fmt::join(bytes, ", "));
+}
 
 } // namespace
 
@@ -92,10 +99,12 @@ Task<protocol::SessionInfo> SandboxmcpAgent::create_session(std::string language
     return sidecar.create_session(std::move(params), std::move(call));
 }
 
-Task<RawJson> SandboxmcpAgent::ask_python(std::string session, std::string code, std::shared_ptr<mcp::ToolCall> call) {
+Task<RawJson> SandboxmcpAgent::ask_python(std::string session, std::string about, std::string code,
+                                          std::shared_ptr<mcp::ToolCall> call) {
     protocol::ExecuteParams params;
     params.session_id = std::move(session);
-    params.code = fmt::format("__import__('builtins').exec({}, {{}})", python_literal(code));
+    params.code =
+        fmt::format("# {}\n__import__('builtins').exec({}, {{}})", escape_unprintable(about), python_literal(code));
     params.silent = true;
     params.timeout_seconds = own_code_seconds;
     const protocol::ExecuteResult ended = co_await run_code(&sidecar, std::move(params), call);
@@ -109,11 +118,13 @@ Task<RawJson> SandboxmcpAgent::ask_python(std::string session, std::string code,
     co_return RawJson::parse(streams.out.substr(0, streams.out.find_last_not_of('\n') + 1));
 }
 
-Task<std::optional<std::string>> SandboxmcpAgent::connect(std::string session, std::string domain,
-                                                          std::shared_ptr<mcp::ToolCall> call) {
-    std::string code = fmt::format("{}connect({})\n", connect_code, python_literal(domain));
-    const RawJson problem = co_await ask_python(std::move(session), std::move(code), std::move(call));
-    co_return problem.is_null() ? std::optional<std::string>() : decode_json_string(problem.text());
+Task<ReachedHost> SandboxmcpAgent::connect(std::string session, std::string asker, std::string domain,
+                                           std::shared_ptr<mcp::ToolCall> call) {
+    std::string about = fmt::format("asked for by {}: {}", asker, domain);
+    // Spelled in another way than in the line above, which is the one that names the host and is shown.
+    std::string code = fmt::format("{}connect(bytes([{}]).decode())\n", connect_code, bytes_of(domain));
+    const RawJson answer = co_await ask_python(std::move(session), std::move(about), std::move(code), std::move(call));
+    co_return from_json<ReachedHost>(answer, "connect");
 }
 
 Task<protocol::CallToolResult> json_answer(Task<RawJson> answer) {

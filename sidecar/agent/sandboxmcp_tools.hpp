@@ -38,6 +38,17 @@ struct SandboxmcpLimits {
 // Those of a session; empty where none is named.
 protocol::Limits session_limits_of(const SandboxmcpLimits& limits);
 
+// What came of a connection. Without a problem, the host was reached.
+struct ReachedHost {
+    std::optional<std::string> problem;
+    bool approved = true; // by a user or a rule
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("problem", self.problem);
+        visit("approved", self.approved);
+    }
+};
+
 struct SandboxmcpAgent {
     SandboxmcpAgent(SidecarClient& sidecar_, const SandboxmcpSettings& settings_)
         : sidecar(sidecar_), settings(settings_) {}
@@ -53,12 +64,14 @@ struct SandboxmcpAgent {
     // A session of that language, with the limits of the settings where none are named.
     Task<protocol::SessionInfo> create_session(std::string language, const SandboxmcpLimits& limits,
                                                std::shared_ptr<mcp::ToolCall> call);
-    // Runs Python code that is cellgate's own in a session, unseen, and reads the JSON that it prints.
-    Task<RawJson> ask_python(std::string session, std::string code, std::shared_ptr<mcp::ToolCall> call);
-    // Connects to port 443 of the host from a Python session, so that a user is asked. Nothing when it was reached;
-    // else why not.
-    Task<std::optional<std::string>> connect(std::string session, std::string domain,
-                                             std::shared_ptr<mcp::ToolCall> call);
+    // Runs Python code that is cellgate's own in a session, unseen, and reads the JSON that it prints. `about` says
+    // what for, in a line above it.
+    Task<RawJson> ask_python(std::string session, std::string about, std::string code,
+                             std::shared_ptr<mcp::ToolCall> call);
+    // Connects to port 443 of the host from a Python session, so that a user is asked. `asker`: for whom, which the
+    // user reads.
+    Task<ReachedHost> connect(std::string session, std::string asker, std::string domain,
+                              std::shared_ptr<mcp::ToolCall> call);
 };
 
 // The kernel's language for python, node or shell, as sandboxmcp names them. Throws Error{invalid_params} for others.

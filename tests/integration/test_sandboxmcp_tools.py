@@ -113,6 +113,11 @@ class Code(SandboxmcpTest):
         self.assertEqual((broken["valid"], "fixed_code" in broken), (False, False))
         self.assertFalse(self.json_of(agent.call("validate_code", code="if true; then", language="shell"))["valid"])
 
+    def test_code_that_nothing_looked_at_is_not_valid(self):
+        agent = self.mcp("an-agent", tools="sandboxmcp", environment=self.workspace.environment(PATH=SYSTEM_PATH))
+        result = self.json_of(agent.call("validate_code", code="let x = ;", language="node"))
+        self.assertEqual((result["valid"], result["errors"]), (False, ["not checked: needs deno: npm install deno"]))
+
     def test_artifacts_are_pictures_and_changed_files_with_their_hashes(self):
         agent = self.agent()
         result = self.run_code(agent, SHOW + "\nopen('made.txt', 'w').write('made')")
@@ -222,10 +227,18 @@ class Egress(SandboxmcpTest):
         self.assertEqual((asked["action"]["kind"], asked["action"]["host"]), ("network", "example.org"))
         editor.deny(asked)
         result = self.json_of(agent.answer(call))
-        self.assertIs(result["approved"], False)
+        self.assertEqual((result["approved"], result["reachable"]), (False, False))
         self.assertIn("cellgate policy add", result["hint"])
         rule = editor.request("policy/parse", {"text": result["hint"].split("'")[1]})["rule"]
         self.assertEqual((rule["kind"], rule["host"]), ("network", "example.org:443"))
+
+    def test_a_host_that_is_allowed_and_not_there_is_approved(self):
+        agent, editor = self.agent(), self.editor()
+        call = agent.start_call("request_egress", domain="nowhere.invalid")
+        editor.allow(editor.approval())
+        result = self.json_of(agent.answer(call))
+        self.assertEqual((result["approved"], result["reachable"], "hint" in result), (True, False, False), result)
+        self.assertIn("nowhere.invalid", result["reason"])
 
     def test_a_domain_may_have_a_port(self):
         agent, editor = self.agent(), self.editor()

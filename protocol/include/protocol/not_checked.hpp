@@ -1,5 +1,5 @@
 #pragma once
-// `not_checked` is the finding that nothing read the code, so that "nothing was found" is never said of it.
+// `not_checked` is the finding that nothing read the code, so that "nothing was found" is never reported for it.
 
 #include "protocol/messages/kernels.hpp"
 

@@ -1,9 +1,12 @@
 #include "cli/cli.hpp"
 
+#include "all_commands.hpp"
+#include "argument_error.hpp"
 #include "base/error.hpp"
 #include "base/escape_unprintable.hpp"
 #include "commands.hpp"
 #include "config_file.hpp"
+#include "parse_error_text.hpp"
 #include "program_to_call.hpp"
 
 #include <fmt/format.h>
@@ -41,16 +44,6 @@ std::vector<std::string> words_to_parse(int argc, char** argv, Invocation& invoc
     return words;
 }
 
-bool has_subcommand(const CLI::App& app, const std::string& name) {
-    const std::vector<const CLI::App*> all = app.get_subcommands([](const CLI::App*) { return true; });
-    return std::any_of(all.begin(), all.end(), [&](const CLI::App* each) { return each->check_name(name); });
-}
-
-std::string no_subcommand(const std::string& name) {
-    return fmt::format("cellgate: there is no subcommand {}; `cellgate help` lists those that there are\n",
-                       escape_unprintable(name));
-}
-
 // Flushes stdout here, where a failure can still be reported. A closed pipe is not a failure.
 int flush_output(int exit_code) {
     const bool failed_before = std::ferror(stdout) != 0; // that failure was reported already
@@ -71,45 +64,35 @@ int main(int argc, char** argv) {
     app.require_subcommand(1);
     Invocation invocation;
     invocation.program = program_to_call(argv[0]);
-    for (const auto add_command :
-         {add_run,     add_check,   add_runtimes,   add_generate, add_call,   add_login,
-          add_logout,  add_install, add_image,      add_kernels,  add_record, add_events,
-          add_policy,  add_secret,  add_changes,    add_undo,     add_verify, add_doctor,
-          add_sandbox, add_demo,    add_mcp,        add_connect,  add_status, add_approvals,
-          add_session, add_queue,   add_servers,    add_stats,    add_limits, add_transfer,
-          add_stop,    add_config,  add_completion, add_man,      add_serve,  add_workspace_sidecar,
-          add_hook,    add_decider, add_lsp,        add_save}) {
-        add_command(app, invocation);
-    }
+    add_commands(app, invocation);
     use_config_file(app);
     app.footer("`cellgate help SUBCOMMAND` lists its options."); // not theirs
     try {
         std::vector<std::string> words = words_to_parse(argc, argv, invocation);
         // Before --help, which would be answered whatever else there is.
-        if (!words.empty() && !words.back().starts_with('-') && !has_subcommand(app, words.back())) {
-            fmt::print(stderr, "{}", no_subcommand(words.back()));
+        if (const auto unknown = unknown_subcommand(app, words)) {
+            fmt::print(stderr, "cellgate: {}\n", *unknown);
             return 2;
         }
         app.parse(words);
         if (invocation.server_command && !invocation.takes_server_command) {
             throw CLI::ExtrasError(std::vector<std::string>{"--"});
         }
-    } catch (const CLI::RequiredError& error) {
-        if (!app.get_subcommands().empty()) {
-            app.exit(error);
-        } else {
-            fmt::print(stderr, "{}", app.remaining().empty() ? app.help() : no_subcommand(app.remaining().front()));
-        }
-        return 2;
     } catch (const CLI::ConfigError& error) {
         explain(config_file_error(app, error));
         return 2;
     } catch (const CLI::ParseError& error) {
-        const int code = app.exit(error);
-        return code == 0 ? 0 : 2;
+        if (error.get_exit_code() == 0) { // help, the version
+            return app.exit(error);
+        }
+        fmt::print(stderr, "{}", parse_error_text(app, error));
+        return 2;
     }
     try {
         return flush_output(invocation.run());
+    } catch (const ArgumentError& error) {
+        explain(error);
+        return 2;
     } catch (const Error& error) {
         explain(error);
         return 1;

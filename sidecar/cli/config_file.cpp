@@ -1,13 +1,17 @@
 #include "config_file.hpp"
 
 #include "base/environment.hpp"
+#include "base/escape_unprintable.hpp"
 #include "command_tree.hpp"
 #include "store/directories.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <fstream>
+#include <initializer_list>
 #include <memory>
+#include <set>
 #include <sstream>
 #include <toml++/toml.h>
 
@@ -76,38 +80,125 @@ std::vector<Entry> read_entries(std::istream& input) {
     return entries;
 }
 
-// Whether `app`, which was parsed, takes it. Throws CLI::ConfigError if it never does.
-bool is_taken(const CLI::App& app, const Entry& entry) {
-    const CLI::App* command = &app;
-    for (const std::string& name : entry.option.parents) {
-        command = command == nullptr ? nullptr : find_subcommand(*command, name);
+// Throws CLI::ConfigError if no subcommand of `app` has it.
+CLI::Option& option_of(CLI::App& app, const CLI::ConfigItem& item) {
+    CLI::App* command = &app;
+    for (const std::string& name : item.parents) {
+        if (find_subcommand(*command, name) == nullptr) {
+            throw CLI::ConfigError(item.fullname() + " is no option of a subcommand");
+        }
+        command = command->get_subcommand(name);
     }
-    if (command == nullptr || command == &app || command->get_option_no_throw("--" + entry.option.name) == nullptr) {
-        throw CLI::ConfigError(
-            fmt::format("line {}: {} is no option of a subcommand", entry.line, entry.option.fullname()));
+    CLI::Option* option = command == &app ? nullptr : command->get_option_no_throw("--" + item.name);
+    if (option == nullptr) {
+        throw CLI::ConfigError(item.fullname() + " is no option of a subcommand");
+    }
+    return *option;
+}
+
+bool is_parsed(CLI::App& app, const std::vector<std::string>& names) {
+    CLI::App* command = &app;
+    for (const std::string& name : names) {
+        command = command->get_subcommand(name);
     }
     return command->parsed();
 }
 
+struct Taken {
+    Entry entry;
+    CLI::Option* option;
+};
+
+bool is_among(const std::vector<Taken>& all, const CLI::Option* option) {
+    return std::any_of(all.begin(), all.end(), [&](const Taken& each) { return each.option == option; });
+}
+
+// Leaves out what the command line replaces or excludes, and what needs something that is left out.
+void leave_out_replaced(std::vector<Taken>& taken) {
+    std::vector<const CLI::Option*> out;
+    std::erase_if(taken, [&](const Taken& each) {
+        const std::set<CLI::Option*> excludes = each.option->get_excludes();
+        const bool replaced = !each.option->empty() || std::any_of(excludes.begin(), excludes.end(),
+                                                                   [](auto* other) { return !other->empty(); });
+        if (replaced && each.option->empty()) {
+            out.push_back(each.option);
+        }
+        return replaced;
+    });
+    std::erase_if(taken, [&](const Taken& each) {
+        const std::set<CLI::Option*> needs = each.option->get_needs();
+        return std::any_of(needs.begin(), needs.end(),
+                           [&](auto* other) { return std::find(out.begin(), out.end(), other) != out.end(); });
+    });
+}
+
+// Throws CLI::ConfigError for a value that its option does not take, and for two that exclude each other.
+void require_good(const std::vector<Taken>& taken) {
+    for (const auto& [entry, option] : taken) {
+        if (const std::string wrong = wrong_value(*option, entry.option.inputs); !wrong.empty()) {
+            throw CLI::ConfigError(fmt::format("line {}: {}: {}", entry.line, entry.option.fullname(), wrong));
+        }
+        for (CLI::Option* other : option->get_excludes()) {
+            if (is_among(taken, other)) {
+                throw CLI::ConfigError(
+                    fmt::format("line {}: {} excludes {}", entry.line, entry.option.fullname(), other->get_name()));
+            }
+        }
+    }
+}
+
+// Throws CLI::ConfigError.
+std::vector<CLI::ConfigItem> items_for(CLI::App& app, std::istream& input) {
+    std::vector<Taken> taken;
+    for (Entry& entry : read_entries(input)) {
+        try {
+            CLI::Option& option = option_of(app, entry.option);
+            if (is_parsed(app, entry.option.parents)) {
+                taken.push_back({std::move(entry), &option});
+            }
+        } catch (const CLI::ConfigError& error) {
+            throw CLI::ConfigError(fmt::format("line {}: {}", entry.line, error.what()));
+        }
+    }
+    leave_out_replaced(taken);
+    require_good(taken);
+    std::vector<CLI::ConfigItem> items;
+    for (Taken& each : taken) {
+        items.push_back(std::move(each.entry.option));
+    }
+    return items;
+}
+
+bool is_one_of(const CLI::App& app, std::initializer_list<const char*> names) {
+    const auto parsed = app.get_subcommands();
+    return !parsed.empty() && std::find(names.begin(), names.end(), parsed.front()->get_name()) != names.end();
+}
+
 class TomlConfig : public CLI::Config {
   public:
-    explicit TomlConfig(const CLI::App& app) : app_(app) {}
+    explicit TomlConfig(CLI::App& app) : app_(app) {}
     std::string to_config(const CLI::App* /*app*/, bool /*defaults*/, bool /*descriptions*/,
                           std::string /*prefix*/) const override {
         return {};
     }
+    // What examines or ends cellgate works whatever is in the file.
     std::vector<CLI::ConfigItem> from_config(std::istream& input) const override {
-        std::vector<CLI::ConfigItem> options;
-        for (Entry& entry : read_entries(input)) {
-            if (is_taken(app_, entry)) {
-                options.push_back(std::move(entry.option));
+        try {
+            return items_for(app_, input);
+        } catch (const CLI::ConfigError& error) {
+            if (is_one_of(app_, {"status", "stop"})) {
+                fmt::print(stderr, "cellgate: {}\n", escape_unprintable(config_file_error(app_, error).message));
+                return {};
             }
+            if (is_one_of(app_, {"config", "doctor"})) { // which say so in their way
+                return {};
+            }
+            throw;
         }
-        return options;
     }
 
   private:
-    const CLI::App& app_;
+    CLI::App& app_;
 };
 
 } // namespace
@@ -131,14 +222,46 @@ Error config_file_error(const CLI::App& app, const CLI::ConfigError& error) {
                  "[run] holds options of `cellgate run`, without their dashes; `cellgate help run` lists them.");
 }
 
-std::vector<ConfiguredOption> configured_options(const CLI::App& app) {
+std::string wrong_value(CLI::Option& option, const std::vector<std::string>& values) {
+    if (!takes_value(option) && values.size() != 1) {
+        return "expected true or false";
+    }
+    std::string wrong;
+    try {
+        option.clear();
+        for (const std::string& value : values) {
+            option.add_result(value);
+        }
+        option.run_callback();
+    } catch (const CLI::ParseError& error) {
+        wrong = error.what();
+        if (const std::string name = option.get_name() + ": "; wrong.starts_with(name)) {
+            wrong.erase(0, name.size());
+        }
+    }
+    option.clear();
+    return wrong;
+}
+
+ConfigFileContent config_file_content(const CLI::App& app, CLI::App& tree) {
     const auto file = config_file_of(app);
     std::ifstream input(file);
-    std::vector<ConfiguredOption> options;
-    for (const Entry& entry : read_entries(input)) {
-        options.push_back({entry.option.fullname(), entry.option.inputs, fmt::format("{}:{}", file, entry.line)});
+    ConfigFileContent content;
+    try {
+        for (const Entry& entry : read_entries(input)) {
+            ConfiguredOption option{
+                entry.option.fullname(), entry.option.inputs, fmt::format("{}:{}", file, entry.line), {}};
+            try {
+                option.wrong = wrong_value(option_of(tree, entry.option), entry.option.inputs);
+            } catch (const CLI::ConfigError&) {
+                option.wrong = "no subcommand has such an option";
+            }
+            content.options.push_back(std::move(option));
+        }
+    } catch (const CLI::ConfigError& error) {
+        content.error = error.what();
     }
-    return options;
+    return content;
 }
 
 } // namespace cellgate::cli

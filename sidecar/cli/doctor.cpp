@@ -2,8 +2,10 @@
 
 #include "sandbox/doctor.hpp"
 
+#include "all_commands.hpp"
 #include "base/escape_unprintable.hpp"
 #include "commands.hpp"
+#include "config_findings.hpp"
 #include "json_output.hpp"
 #include "jupyter/kernel_choice.hpp"
 #include "sandbox/launcher.hpp"
@@ -93,6 +95,21 @@ std::vector<sandbox::Finding> examine_all(const std::string& folder) {
     return findings;
 }
 
+// One finding for all files of the configuration if they are good, else one for each that is not.
+void add_configuration(std::vector<sandbox::Finding>& findings, const CLI::App& app) {
+    try {
+        CommandTree tree;
+        std::vector<sandbox::Finding> files =
+            config_findings(config_file_of(app), config_file_content(app, tree.app), process_environment());
+        std::erase_if(files, [](const sandbox::Finding& finding) { return finding.good; });
+        if (files.empty()) {
+            files.push_back({"configuration", true, "its files can be read, or are not there", {}});
+        }
+        findings.insert(findings.end(), files.begin(), files.end());
+    } catch (const Error&) { // no home, which is a finding already
+    }
+}
+
 void print_finding(const sandbox::Finding& finding) {
     fmt::print("{} {}: {}\n", finding.good ? "ok     " : "PROBLEM", finding.subject,
                escape_unprintable(finding.detail));
@@ -109,10 +126,12 @@ void add_doctor(CLI::App& app, Invocation& invocation) {
     add_root(*command, *workspace);
     auto json = std::make_shared<bool>(false);
     add_json(*command, *json);
-    command->callback([workspace, json, &invocation] {
-        invocation.run = [workspace, json] {
+    command->callback([&app, workspace, json, &invocation] {
+        invocation.run = [&app, workspace, json] {
             bool good = true;
-            for (const sandbox::Finding& finding : examine_all(*workspace)) {
+            std::vector<sandbox::Finding> findings = examine_all(*workspace);
+            add_configuration(findings, app);
+            for (const sandbox::Finding& finding : findings) {
                 if (*json) {
                     print_json({{"subject", finding.subject},
                                 {"good", finding.good},

@@ -1,14 +1,17 @@
 // `cellgate man`: the manual page, in roff, made from the subcommands and options themselves.
 
+#include "argument_error.hpp"
 #include "base/encoding.hpp"
-#include "base/error.hpp"
-#include "base/escape_unprintable.hpp"
 #include "command_tree.hpp"
 #include "commands.hpp"
+#include "parse_error_text.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <memory>
+#include <string>
+#include <vector>
 
 namespace cellgate::cli {
 
@@ -67,13 +70,22 @@ void add_command(std::string& page, const CLI::App& app, const std::string& word
     }
 }
 
-std::string manual_page(const CLI::App& app, const std::string& name) {
-    const CLI::App* one = name.empty() ? nullptr : find_subcommand(app, name);
-    if (one == nullptr && !name.empty()) {
-        throw Error(ErrorCode::invalid_params, fmt::format("there is no subcommand {}", escape_unprintable(name)),
-                    "`cellgate help` lists those that there are");
+// The one with these names, from the program on; nullptr: none was named.
+const CLI::App* described_by(const CLI::App& app, const std::vector<std::string>& names) {
+    const CLI::App* command = &app;
+    for (const std::string& name : names) {
+        const CLI::App* next = find_subcommand(*command, name);
+        if (next == nullptr) {
+            throw ArgumentError(ErrorCode::invalid_params, no_subcommand(*command, name));
+        }
+        command = next;
     }
-    const std::string title = one == nullptr ? "cellgate" : "cellgate " + one->get_name();
+    return names.empty() ? nullptr : command;
+}
+
+std::string manual_page(const CLI::App& app, const std::vector<std::string>& names) {
+    const CLI::App* one = described_by(app, names);
+    const std::string title = one == nullptr ? "cellgate" : fmt::format("cellgate {}", fmt::join(names, " "));
     std::string page = fmt::format(".TH \"{}\" 1 \"\" \"cellgate {}\"\n", roff(title), CELLGATE_VERSION);
     const CLI::App& described = one == nullptr ? app : *one;
     page += ".SH NAME\n" + roff(title) + " \\- " + roff(described.get_description()) + "\n";
@@ -95,13 +107,13 @@ std::string manual_page(const CLI::App& app, const std::string& name) {
 } // namespace
 
 void add_man(CLI::App& app, Invocation& invocation) {
-    auto name = std::make_shared<std::string>();
+    auto names = std::make_shared<std::vector<std::string>>();
     CLI::App* command =
         app.add_subcommand("man", "Print the manual page, of all or of one subcommand: cellgate man | man -l -");
-    command->add_option("COMMAND", *name, "A subcommand")->type_name("");
-    command->callback([&app, name, &invocation] {
-        invocation.run = [&app, name] {
-            fmt::print("{}", manual_page(app, *name));
+    command->add_option("COMMAND", *names, "A subcommand, and one of its own")->type_name("");
+    command->callback([&app, names, &invocation] {
+        invocation.run = [&app, names] {
+            fmt::print("{}", manual_page(app, *names));
             return 0;
         };
     });

@@ -4,8 +4,8 @@
 #include "agent/client_config.hpp"
 #include "agent/serve_agent.hpp"
 #include "agent/serve_http.hpp"
+#include "argument_error.hpp"
 #include "base/environment.hpp"
-#include "base/error.hpp"
 #include "base/escape_unprintable.hpp"
 #include "base/host.hpp"
 #include "commands.hpp"
@@ -65,9 +65,9 @@ Task<void> serve_agents(async::Loop* loop, agent::AgentOptions options, HttpArgu
     }
     const std::optional<Endpoint> endpoint = listening_endpoint(http.at);
     if (!endpoint) {
-        throw Error(ErrorCode::config_invalid,
-                    fmt::format("--http: expected HOST:PORT, found {}", escape_unprintable(http.at)),
-                    "for example 127.0.0.1:0");
+        throw ArgumentError(ErrorCode::invalid_params,
+                            fmt::format("--http: expected HOST:PORT, found {}", escape_unprintable(http.at)),
+                            "for example 127.0.0.1:0");
     }
     http.options.endpoint = *endpoint;
     return agent::serve_agents_over_http(loop, std::move(options), std::move(http.options), process_environment());

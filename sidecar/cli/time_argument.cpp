@@ -1,7 +1,7 @@
 #include "time_argument.hpp"
 
+#include "argument_error.hpp"
 #include "base/encoding.hpp"
-#include "base/error.hpp"
 #include "base/time_span.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ WallTime time_before_now(const char* option, const std::string& text) {
     if (const auto span = parse_time_span(text)) {
         return std::chrono::system_clock::now() - *span;
     }
-    throw Error(
+    throw ArgumentError(
         ErrorCode::invalid_params,
         fmt::format("{}: expected a time such as 2026-01-05T09:30:00Z, or how long ago: 30s, 90m, 12h, 7d", option));
 }

@@ -119,7 +119,7 @@ std::optional<std::int64_t> take_use(std::vector<Rule>& rules, const std::string
 
 RuleBook::RuleBook(Clock& clock, RunBlocking run_blocking, std::string root, const std::string& policy_directory)
     : clock_(clock), run_blocking_(std::move(run_blocking)), root_(resolved_root(root)),
-      user_(outside(policy_directory, root_), "user.json", RuleSource::user_store, "rules for every root"),
+      user_(outside(policy_directory, root_), user_rules_file, RuleSource::user_store, "rules for every root"),
       workspace_(outside(policy_directory, root_), fmt::format("root-{}.json", sha256(root_)),
                  RuleSource::workspace_store, fmt::format("rules for {}", escape_unprintable(root_))) {}
 

@@ -2,6 +2,7 @@
 
 #include "base/files.hpp"
 #include "base/names.hpp"
+#include "gate/stored_rules.hpp"
 #include "rules.hpp"
 #include "store/directories.hpp"
 
@@ -205,6 +206,12 @@ void RuleStore::write_file(const std::vector<protocol::Rule>& rules) const {
     if (!folder.valid() || ::fsync(folder.get()) != 0) {
         throw system_error(ErrorCode::store_failed, fmt::format("cannot write {}", directory_), errno);
     }
+}
+
+std::optional<Error> stored_rules_problem(const std::string& directory) {
+    RuleStore store(directory, user_rules_file, protocol::RuleSource::user_store, {});
+    store.refresh();
+    return store.problem();
 }
 
 } // namespace cellgate::gate

@@ -14,6 +14,9 @@
 
 namespace cellgate::gate {
 
+// Of the rules that hold for all workspaces.
+inline constexpr const char* user_rules_file = "user.json";
+
 class RuleStore {
   public:
     // `about` is written into the file; it explains the file to a reader.

@@ -115,7 +115,8 @@ def attach(kernel):
         if hasattr(getattr(kernel, "io_loop", None), "call_later"):
             kernel.io_loop.call_later(IDLE, prepare_first_cell, kernel.shell)
 
-    if not inspect.iscoroutinefunction(stock):  # as it is from ipykernel 7 on
+    # ipykernel 7 has a coroutine there; a kernel that is not IPython's has no shell.
+    if hasattr(kernel, "shell") and not inspect.iscoroutinefunction(stock):
         kernel.start = start
 
 

@@ -25,10 +25,15 @@ std::optional<File> read_config_file(const std::string& path, const std::string&
     if (file.error != 0) {
         throw system_error(ErrorCode::config_invalid, fmt::format("cannot read {}", path), file.error);
     }
+    const std::string name = path.substr(path.rfind('/') + 1);
     try {
-        return from_json<File>(RawJson::parse(file.bytes), path.substr(path.rfind('/') + 1));
+        return from_json<File>(RawJson::parse(file.bytes), name);
     } catch (const Error& error) {
-        throw Error(ErrorCode::config_invalid, fmt::format("{}: {}", path, error.message), may_hold);
+        std::string what = error.message;
+        if (what.starts_with(name + ":") || what.starts_with(name + ".")) { // the path ends with it already
+            what.erase(0, what.find_first_not_of(":. ", name.size()));
+        }
+        throw Error(ErrorCode::config_invalid, fmt::format("{}: {}", path, what), may_hold);
     }
 }
 

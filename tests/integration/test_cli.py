@@ -425,6 +425,21 @@ class OtherCommands(CliTest):
             self.assertEqual((ended.returncode, ended.stdout), (2, ""))
             self.assertIn("there is no subcommand nope", ended.stderr)
 
+    def test_what_was_meant_is_named(self):
+        for words, text in ((["run", "--timout", "3", "notes.txt"], "has no option --timout; --timeout?"),
+                            (["run", "--config-file", "x", "notes.txt"], "--config-file goes before the subcommand"),
+                            (["session", "kill", "nope"], "there is no subcommand kill"),
+                            (["policy", "add", "deny", "network", "example.org"], "found network example.org; put RULE"),
+                            (["vault"], "`cellgate secret`"), (["runn"], "`cellgate run`"),
+                            (["inspect"], "`cellgate session inspect`"), (["man", "nope"], "no subcommand nope"),
+                            (["mcp", "--http", "foo"], "expected HOST:PORT"),
+                            (["record", "list", "--since", "foo"], "--since: expected a time")):
+            with self.subTest(words):
+                ended = self.cli(*words, rooted=False)
+                self.assertEqual(ended.returncode, 2, ended.stderr)
+                self.assertIn(text, ended.stderr)
+        self.assertIn("policy add", self.cli("man", "policy", "add", rooted=False).stdout)
+
     def test_help_names_every_command_and_each_has_its_own(self):
         ended = self.cli("--help", rooted=False)
         self.assertEqual(ended.returncode, 0)

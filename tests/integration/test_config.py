@@ -3,6 +3,7 @@
 import json
 import tomllib
 import unittest
+from pathlib import Path
 
 import jsonschema
 
@@ -74,12 +75,13 @@ class Config(CliTest):
                             ("[run]\ntimeout = 1979-05-27\n", "line 2: no option has such a value")):
             with self.subTest(text):
                 path = self.configure(text)
-                result = self.run_with("status")
+                result = self.run_with("kernels")
                 self.assertEqual(result.returncode, 2, result.stdout + result.stderr)
                 self.assertIn(str(path), result.stderr)
                 self.assertIn(words, result.stderr)
 
     def test_its_schema_takes_what_the_file_may_say_and_nothing_else(self):
+        (Path(self.workspace.environment()["HOME"]) / "data").mkdir()
         schema = json.loads(self.run_with("config", "schema").stdout)
         jsonschema.Draft7Validator.check_schema(schema)
         for text, valid in (('[run]\nallow-read = ["~/data"]\nsandbox = "gvisor"\ntimeout = 5\n[session.create]\nprofile = "x"\n', True),
@@ -95,10 +97,48 @@ class Config(CliTest):
 
     def test_a_value_counts_for_its_subcommand_alone(self):
         self.configure('[run]\ntimeout = "soon"\n')
-        self.assertEqual(self.run_with("config").returncode, 0)
-        ran = self.run_with("run", self.script("1"))
-        self.assertEqual(ran.returncode, 2)
-        self.assertIn("--timeout", ran.stderr)
+        self.assertEqual(self.run_with("kernels").returncode, 0)
+        for words in (["run", self.script("1")], ["config"]):
+            ran = self.run_with(*words)
+            self.assertEqual(ran.returncode, 1 if words == ["config"] else 2)
+            self.assertRegex(ran.stderr, r"config\.toml:.*2: run\.timeout: expected a number of seconds")
+
+    def test_an_option_of_the_command_line_drops_what_it_excludes(self):
+        data = self.workspace.base / "data"
+        data.mkdir()
+        self.configure(f'[run]\nallow-read = ["{data}"]\nlanguage = "bash"\n')
+        ran = self.run_with("run", "--no-sandbox", "--kernel", "python3", self.script("print(7)"))
+        self.assertEqual((ran.returncode, ran.stdout), (0, "7\n"), ran.stderr)
+        self.configure(f'[run]\nallow-read = ["{data}"]\nno-sandbox = true\n')
+        self.assertRegex(self.run_with("run", self.script("1")).stderr, r"config\.toml: line \d: run\.\S+ excludes --")
+
+    def test_defaults_are_shown_when_they_are_asked_for(self):
+        self.configure("[run]\ntimeout = 5\n")
+        shown = json.loads(self.run_with("config", "show", "--defaults", "--json").stdout)["values"]
+        values = {each["name"]: (each["values"], each["from"].split(":")[-1]) for each in shown}
+        self.assertEqual(values["run.timeout"], (["5"], "2"))
+        self.assertEqual(values["run.no-sandbox"], (["false"], "default"))
+        self.assertEqual(values["run.allow-read"], ([], "default"))
+        self.assertEqual(values["record.list.limit"][1], "default")
+        self.assertNotEqual(values["record.list.limit"][0], [])
+
+    def test_a_broken_file_is_found_by_what_examines_it(self):
+        folder = self.configure("").parent
+        (folder / "policy").mkdir(mode=0o700)
+        for name in ("config.toml", "profiles.json", "agents.json", "record.json", "policy/user.json"):
+            with self.subTest(name):
+                (folder / name).write_text("{bad")
+                for words in (["doctor"], ["config", "show"]):
+                    ended = self.run_with(*words)
+                    self.assertEqual(ended.returncode, 1, ended.stdout)
+                    self.assertIn(name, ended.stdout if words == ["doctor"] else ended.stderr)
+                (folder / name).unlink()
+        (folder / "record.json").write_text("[]")
+        self.assertIn("record.json: expected", self.run_with("config").stderr)
+        (folder / "record.json").unlink()
+        (folder / "config.toml").write_text("{bad")
+        for command in ("status", "stop"):
+            self.assertNotEqual(self.run_with(command).returncode, 2)
 
     def test_nothing_is_read_from_the_workspace(self):
         self.workspace.write("config.toml", "[nonsense")

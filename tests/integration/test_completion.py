@@ -111,7 +111,7 @@ class Completion(CliTest):
         self.assertEqual(re.findall(r"(?m)^.*\\fI\\fR.*", page), [])
         for command in self.commands():
             self.assertIn(f"\n.SS cellgate {command}\n", page)
-        self.assertEqual(self.cli("man", "nothere", rooted=False).returncode, 1)
+        self.assertEqual(self.cli("man", "nothere", rooted=False).returncode, 2)
 
 
 if __name__ == "__main__":

@@ -45,12 +45,6 @@ def connect(domain):
     print(json.dumps(result))
 )";
 
-// "101, 120".
-std::string bytes_of(const std::string& text) {
-    const std::vector<unsigned char> bytes(text.begin(), text.end());
-    return fmt::format("{}", fmt::join(bytes, ", "));
-}
-
 } // namespace
 
 std::string kernel_language(const std::string& language) {
@@ -121,8 +115,7 @@ Task<RawJson> SandboxmcpAgent::ask_python(std::string session, std::string about
 Task<ReachedHost> SandboxmcpAgent::connect(std::string session, std::string asker, std::string domain,
                                            std::shared_ptr<mcp::ToolCall> call) {
     std::string about = fmt::format("asked for by {}: {}", asker, domain);
-    // Spelled in another way than in the line above, which is the one that names the host and is shown.
-    std::string code = fmt::format("{}connect(bytes([{}]).decode())\n", connect_code, bytes_of(domain));
+    std::string code = fmt::format("{}connect({})\n", connect_code, python_literal(domain));
     const RawJson answer = co_await ask_python(std::move(session), std::move(about), std::move(code), std::move(call));
     co_return from_json<ReachedHost>(answer, "connect");
 }

@@ -107,10 +107,11 @@ TEST_CASE("an unknown variable is an error that names those that there are") {
     CHECK_NOTHROW(read_python_sandbox_settings({{"SANDBOXES", "5"}, {"OTHER", ""}}));
 }
 
-TEST_CASE("a container is an error that says what there is instead, unless it is off") {
+TEST_CASE("a container is an error that says what there is instead, unless it is off or the usual image is named") {
     CHECK_NOTHROW(read_python_sandbox_settings({{"SANDBOX_ENABLE_CONTAINER_MODE", "false"}}));
+    CHECK_NOTHROW(read_python_sandbox_settings({{"SANDBOX_CONTAINER_IMAGE", "python-sandbox:latest"}}));
     for (const auto& [name, value] :
-         Environment{{"SANDBOX_ENABLE_CONTAINER_MODE", "true"}, {"SANDBOX_CONTAINER_IMAGE", "python-sandbox:latest"}}) {
+         Environment{{"SANDBOX_ENABLE_CONTAINER_MODE", "true"}, {"SANDBOX_CONTAINER_IMAGE", "python:3.12"}}) {
         CAPTURE(name);
         CHECK(error_of([&] { read_python_sandbox_settings({{name, value}}); }).hint.find("cellgate run --image") !=
               std::string::npos);

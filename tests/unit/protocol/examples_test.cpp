@@ -96,6 +96,7 @@ const std::set<std::string> known{
     "action.decide: a call of a tool without its arguments",
     "approval.respond: an edit of two at once",
     "approval.respond: edited arguments are a list",
+    "approval.respond: it is allowed without a user",
     "initialize: a server has a command and a URL, so it is open which one is used",
     "packages.install: a command behind a marker",
     "packages.install: a direction of reading is turned",

@@ -64,17 +64,20 @@ class Podman:
         self.folder = Path(tempfile.mkdtemp(prefix="cgp", dir="/tmp"))
         self.root = self.folder / "root"
         (self.folder / "storage.conf").write_text(
-            f'[storage]\ndriver = "overlay"\ngraphroot = "{self.folder}/graph"\nrunroot = "{self.folder}/run"\n')
+            f'[storage]\ndriver = "overlay"\ngraphroot = "{self.folder}/graph"\nrunroot = "{self.folder}/run"\n'
+            f'rootless_storage_path = "{self.folder}/graph"\n')
         self.environment = {"CONTAINERS_STORAGE_CONF": str(self.folder / "storage.conf")}
 
     def __call__(self, *arguments):
-        return subprocess.run(["podman", *arguments], env={"PATH": SYSTEM_PATH, "HOME": str(self.folder),
-                                                           **self.environment},
-                              check=True, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE).stdout
+        done = subprocess.run(["podman", *arguments], text=True, capture_output=True,
+                              env={"PATH": SYSTEM_PATH, "HOME": str(self.folder), **self.environment})
+        if done.returncode != 0:
+            raise AssertionError(f"podman {arguments[0]}: {done.stderr}")
+        return done.stdout
 
     def import_root(self, name, *without):
         archive = self.folder / f"{name}.tar"
-        subprocess.run(["tar", "--create", f"--file={archive}", f"--directory={self.root}",
+        subprocess.run(["tar", "--create", "--owner=0", "--group=0", f"--file={archive}", f"--directory={self.root}",
                         *[f"--exclude={each}" for each in without], "."], check=True)
         self("import", "--quiet", str(archive), name)
         archive.unlink()

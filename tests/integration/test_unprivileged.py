@@ -1,6 +1,6 @@
 """Root and others differ in what the system lets them do, and these tests are mostly run as one of them. Run as root,
 this runs those again as an ordinary user, in which it matters: connections with real programs, kills, processes, limits,
-tool servers in the sandbox, gVisor, and `cellgate sandbox test`. (Of the launchers, tests/unit/sandbox does so itself.) What needs
+tool servers in the sandbox, gVisor, images, and `cellgate sandbox test`. (Of the launchers, tests/unit/sandbox does so itself.) What needs
 npm packages stays with root: they may lie where only root can go."""
 
 import os
@@ -49,10 +49,10 @@ class AsAnOrdinaryUser(unittest.TestCase):
         done = subprocess.run([*AS_USER, "/bin/sh", "-c", "id -u; id -G; cat /etc/shadow"], text=True, capture_output=True)
         self.assertEqual((done.stdout, done.returncode != 0), (f"{USER}\n{USER}\n", True))
 
-    def again_in_a_network(self, name):
+    def again_in_a_network(self, name, **options):
         """Of its own, which is root's to make."""
         self.again(name, before=["unshare", "--net", "--mount", sys.executable, "-B", "-c", NETWORK],
-                   CELLGATE_OWN_NETWORK="prepared")
+                   CELLGATE_OWN_NETWORK="prepared", **options)
 
     def test_connections(self):
         self.again_in_a_network("network")
@@ -72,6 +72,10 @@ class AsAnOrdinaryUser(unittest.TestCase):
     @unittest.skipIf(shutil.which("runsc") is None, "gVisor is not installed (apt install runsc)")
     def test_gvisor(self):
         self.again("gvisor", only=["InGvisor", "SettingsFile", "LimitsAndEnds"])
+
+    @unittest.skipIf(shutil.which("podman") is None, "podman is not installed (apt install podman)")
+    def test_images(self):
+        self.again_in_a_network("image", only=["InAnImage"])
 
     def test_the_sandbox_s_own_trial(self):
         self.again("sandbox_check")

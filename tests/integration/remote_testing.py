@@ -262,10 +262,11 @@ class GatewayHandler(BaseHTTPRequestHandler):
 
 
 class Gateway:
-    """A proxy before a Jupyter server that behaves as Kernel Gateway and Enterprise Gateway do where they differ from it.
-    The rest is Jupyter Server's in them, too: they inherit its handlers, with what it buffers over a cut and the restarts
-    that it announces over the WebSocket (kernel_gateway/services/kernels/handlers.py, its last lines;
-    enterprise_gateway/services/kernels/handlers.py, ZMQChannelsHandler)."""
+    """A proxy before a Jupyter server that behaves as Kernel Gateway and Enterprise Gateway do where they differ from it,
+    by their source (Kernel Gateway 3.0.1, Enterprise Gateway 3.4.0.dev0). The rest is Jupyter Server's in them, too: they
+    inherit its handlers, with what it buffers over a cut and the restarts that it announces over the WebSocket
+    (kernel_gateway/services/kernels/handlers.py, its last lines; enterprise_gateway/services/kernels/handlers.py,
+    ZMQChannelsHandler)."""
 
     def __init__(self, server, max_kernels=100, users=()):
         self.server = server

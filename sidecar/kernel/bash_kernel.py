@@ -39,7 +39,7 @@ CHUNK = 1 << 16
 EXIT_DELAY = 0.2  # seconds
 LOOK = 0.1  # seconds between two looks at whether bash still runs
 BEGIN_LOOK = 0.01  # seconds between two looks at whether bash has begun what is to be interrupted
-EMPTY, REPORTS, ANSWERS = 200, 201, 202  # bash's descriptors beside stdio
+EMPTY, REPORTS, ANSWERS, EXIT = 200, 201, 202, 203  # bash's descriptors beside stdio
 # Runs in bash before the first cell.
 PREPARE = """
 PS1= PS2= PROMPT_COMMAND=
@@ -68,10 +68,14 @@ mcptools() {
     %(python)s -I %(command)s "$__cellgate_line" "$@"
 }
 export -f mcptools
+exit() {  # of an interactive bash says "exit" on stderr, unless it is in a file
+    source /dev/fd/%(exit)d "$@" %(exit)d<<<'builtin exit "$@"'
+}
 """ % {
     "empty": EMPTY,
     "reports": REPORTS,
     "answers": ANSWERS,
+    "exit": EXIT,
     "python": shlex.quote(sys.executable),
     "command": shlex.quote(os.path.join(os.path.dirname(os.path.abspath(__file__)), "mcptools_command.py")),
 }

@@ -173,12 +173,19 @@ class Ends(BashTest):
     def test_exit_ends_the_kernel_and_a_new_one_starts(self):
         self.run_ok("gone=1")
         execution, error = self.fails("echo last; exit 3")
-        self.assertEqual((execution.text(), error["evalue"]), ("last\n", "exit status 3"))
+        self.assertEqual((execution.text(), execution.text("stderr"), error["evalue"]), ("last\n", "", "exit status 3"))
         self.assertIn("ended its kernel", execution.result()["reason"])
         self.assertEqual(self.run_ok("echo \"<$gone>\"").text(), "<>\n")
         execution, error = self.fails("set -e\necho before\nfalse\necho after")
         self.assertEqual((execution.text(), error["evalue"]), ("before\n", "exit status 1"))
         self.run_ok("false; true")
+
+    def test_exit_is_that_of_bash_in_traps_functions_and_subshells(self):
+        execution, error = self.fails("trap 's=$?; read x; echo bye $s \"<$x>\" >&2' EXIT; f() { exit; }; (exit 7) || f")
+        self.assertEqual((execution.text("stderr"), error["evalue"]), ("bye 7 <>\n", "exit status 7"))
+        execution, error = self.fails("exit x")
+        self.assertRegex(execution.text("stderr"), "exit: x: numeric argument required\n$")
+        self.assertEqual(error["evalue"], "exit status 2")
 
 
 class Run(CliTest):

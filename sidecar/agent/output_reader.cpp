@@ -45,11 +45,16 @@ std::string traceback_of(const Output& output) {
     return text;
 }
 
+bool has_image(const std::map<std::string, RawJson>& data) {
+    return std::any_of(data.begin(), data.end(), [](const auto& each) { return each.first.starts_with("image/"); });
+}
+
 // Sorts outputs by where they were written.
 struct StreamSorter {
-    explicit StreamSorter(std::size_t characters) : out(characters), err(characters) {}
+    explicit StreamSorter(std::size_t characters) : out(characters), err(characters), value(characters) {}
     BoundedText out;
     BoundedText err;
+    BoundedText value;
     Streams streams;
 
     void add(const protocol::OutputRecord& record) {
@@ -69,8 +74,9 @@ struct StreamSorter {
     void add_data(std::map<std::string, RawJson> data, bool is_value) {
         const std::optional<std::string> text = text_of_data(data, plain_type);
         if (is_value) {
-            streams.value = plain_text(text.value_or(""));
-        } else if (text) {
+            value.add(plain_text(text.value_or("")));
+            streams.value = value.take();
+        } else if (text && !has_image(data)) { // else it stands for the image: <Figure size 640x480 with 1 Axes>
             out.add(plain_text(*text) + "\n");
         }
         streams.data.push_back(std::move(data));

@@ -25,6 +25,7 @@ using protocol::ExecutionStatus;
 constexpr std::size_t usual_output_bytes = std::size_t{1} << 20;
 constexpr std::int64_t usual_entries = 100;
 constexpr const char* python_name = "python";
+constexpr std::string_view exit_status_name = "ExitStatus"; // of a command's error, by bash_kernel.py
 
 // ---- Arguments and results ------------------------------------------------------------------------------------------
 
@@ -54,6 +55,7 @@ struct RequestResult {
     std::int64_t exit_code = 0;
     std::string out;
     std::string err;
+    std::optional<std::string> result; // the value of the last expression, which a program would not print
     std::optional<std::string> error;
     double execution_time = 0; // seconds, without waiting for a user
     std::vector<SandboxmcpArtifact> artifacts;
@@ -68,6 +70,7 @@ struct RequestResult {
         visit("exit_code", self.exit_code);
         visit("stdout", self.out);
         visit("stderr", self.err);
+        visit("result", self.result);
         visit("error", self.error);
         visit("execution_time", self.execution_time);
         visit("artifacts", self.artifacts);
@@ -310,10 +313,11 @@ struct SandboxmcpCodeTools {
         result.status = ended.status;
         result.exit_code = exit_code_of(ended);
         result.out = std::move(streams.out);
-        if (streams.value) {
-            result.out += *streams.value + "\n";
+        result.err = std::move(streams.err);
+        if (ended.error && ended.error->ename != exit_status_name) { // which no shell prints
+            result.err += streams.traceback;
         }
-        result.err = std::move(streams.err) + streams.traceback;
+        result.result = std::move(streams.value);
         if (ended.error) {
             result.error = plain_text(fmt::format("{}: {}", ended.error->ename, ended.error->evalue));
         } else if (ended.status != ExecutionStatus::ok) {

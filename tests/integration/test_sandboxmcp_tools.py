@@ -53,8 +53,9 @@ class Code(SandboxmcpTest):
     def test_python_has_its_streams_status_and_fresh_variables(self):
         agent, editor = self.agent(), self.editor()
         result = self.run_code(agent, "import sys\nx = 1\nprint('one')\nprint('two', file=sys.stderr)\nx + 1")
-        self.assertEqual({name: result[name] for name in ("status", "exit_code", "stdout", "stderr", "artifacts")},
-                         {"status": "ok", "exit_code": 0, "stdout": "one\n2\n", "stderr": "two\n", "artifacts": []})
+        self.assertEqual({name: result[name] for name in ("status", "exit_code", "stdout", "stderr", "result", "artifacts")},
+                         {"status": "ok", "exit_code": 0, "stdout": "one\n", "stderr": "two\n", "result": "2", "artifacts": []})
+        self.assertNotIn("result", self.run_code(agent, "print('one')"))
         self.assertIn("seccomp", result["layers"])
         failed = self.run_code(agent, "x")
         self.assertEqual((failed["status"], failed["exit_code"]), ("error", 1))
@@ -65,9 +66,12 @@ class Code(SandboxmcpTest):
         self.assertEqual(editor.request("session/list")["sessions"], [])
 
     def test_shell_has_its_exit_status(self):
-        result = self.run_code(self.agent(), "echo out; echo err >&2; (exit 7)", language="shell")
-        self.assertEqual((result["stdout"], result["exit_code"], result["status"]), ("out\n", 7, "error"))
-        self.assertIn("err\n", result["stderr"])
+        agent = self.agent()
+        for code, exit_code in (("echo out; echo err >&2; (exit 7)", 7), ("echo out; echo err >&2; exit 3", 3)):
+            result = self.run_code(agent, code, language="shell")
+            self.assertEqual({name: result[name] for name in ("status", "exit_code", "stdout", "stderr", "error")},
+                             {"status": "error", "exit_code": exit_code, "stdout": "out\n", "stderr": "err\n",
+                              "error": f"ExitStatus: exit status {exit_code}"})
 
     @unittest.skipUnless(DENO.exists(), "npm's packages are not installed")
     def test_node(self):
@@ -86,6 +90,8 @@ class Code(SandboxmcpTest):
         self.assertEqual(self.run_code(agent, code)["stdout"], f"{600 * 2 ** 20}\n")  # the control
         cut = self.run_code(agent, "print('x' * 100)", resource_limits={"max_output_bytes": 10})
         self.assertEqual(cut["stdout"], "x" * 10 + "\n[Output truncated]")
+        cut = self.run_code(agent, "'x' * 100", resource_limits={"max_output_bytes": 10})
+        self.assertEqual(cut["result"], "'" + "x" * 9 + "\n[Output truncated]")
         self.assert_failed(agent.call("execute_code", code="1", resource_limits={"max_ram_mb": 9000}), "memoryBytes")
 
     def test_the_limits_of_the_variables(self):
@@ -124,7 +130,7 @@ class Code(SandboxmcpTest):
         picture = {"name": "output-1.png", "sha256": hashlib.sha256(PICTURE).hexdigest(), "size": len(PICTURE),
                    "mime_type": "image/png"}
         file = {"name": "made.txt", "sha256": hashlib.sha256(b"made").hexdigest(), "size": 4, "change": "created"}
-        self.assertEqual(result["artifacts"], [picture, file])
+        self.assertEqual((result["artifacts"], result["stdout"]), ([picture, file], ""))
         asked = {"request_id": result["request_id"]}
         self.assertEqual(self.json_of(agent.call("get_artifacts", **asked)), {**asked, "artifacts": [picture, file]})
         with_content = self.json_of(agent.call("get_artifacts", **asked, include_content=True))["artifacts"]
@@ -166,7 +172,7 @@ class Sessions(SandboxmcpTest):
         agent = self.agent(KERNEL_ENV_TOKEN="hidden")
         session = self.session(agent)
         self.run_code(agent, "rows = [1, 2]\nsecret = 'word'", session_id=session)
-        self.assertEqual(self.run_code(agent, "len(rows)", session_id=session)["stdout"], "2\n")
+        self.assertEqual(self.run_code(agent, "len(rows)", session_id=session)["result"], "2")
         self.assert_failed(agent.call("execute_code", code="1", language="node", session_id=session), "one of python")
         state = self.json_of(agent.call("inspect_state", session_id=session))
         self.assertEqual((state["language"], state["variables"]), ("python", {"rows": "list", "secret": "str"}))

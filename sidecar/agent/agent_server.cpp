@@ -75,7 +75,7 @@ AgentServer::AgentServer(async::Loop* loop, std::shared_ptr<protocol::Connection
                          const AgentSettings& settings)
     : sidecar_(
           loop->clock(), [loop, options = settings.sidecar] { return connect_agent(loop, options); },
-          settings.kernel_environment),
+          settings.kernel_environment, settings.tools.names),
       server_(std::move(connection), description(settings), offered_tools(sidecar_, settings), loop->clock()) {}
 
 Task<void> AgentServer::run() {

@@ -54,9 +54,19 @@ protocol::ApprovalElicitResult answer_of(mcp::Consent consent) {
 
 } // namespace
 
-SidecarClient::SidecarClient(Clock& clock, Connect connect, std::map<std::string, std::string> environment)
-    : clock_(clock), connect_(std::move(connect)), environment_(std::move(environment)),
+SidecarClient::SidecarClient(Clock& clock, Connect connect, std::map<std::string, std::string> environment,
+                             ParameterNames names)
+    : clock_(clock), connect_(std::move(connect)), environment_(std::move(environment)), names_(std::move(names)),
       id_("agent-" + random_id().substr(0, 12)) {}
+
+void SidecarClient::rename_parameter(std::string& message) const {
+    for (const auto& [of_protocol, name] : names_) {
+        if (message.starts_with(of_protocol)) {
+            message.replace(0, of_protocol.size(), name);
+            return;
+        }
+    }
+}
 
 Task<std::shared_ptr<protocol::Peer>> SidecarClient::connected(std::shared_ptr<mcp::ToolCall> on_behalf) {
     if (!first_call_) {

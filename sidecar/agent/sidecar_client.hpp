@@ -4,6 +4,7 @@
 // end with the connection. If no user is attached, an approval is shown to the MCP client's user, as an elicitation of
 // the tool call that the action belongs to. Owned by the command, which awaits close().
 
+#include "agent/tool_set.hpp"
 #include "base/byte_stream.hpp"
 #include "base/clock.hpp"
 #include "base/scope_exit.hpp"
@@ -33,8 +34,8 @@ class SidecarClient {
 
     using OnLine = std::function<void(const std::string& line)>;
 
-    // `environment`: of the kernel of its session.
-    SidecarClient(Clock& clock, Connect connect, std::map<std::string, std::string> environment);
+    // `environment`: of the kernel of its session. `names`: of the tools' parameters, for errors of the sidecar.
+    SidecarClient(Clock& clock, Connect connect, std::map<std::string, std::string> environment, ParameterNames names);
     SidecarClient(const SidecarClient&) = delete;
     SidecarClient& operator=(const SidecarClient&) = delete;
 
@@ -42,7 +43,12 @@ class SidecarClient {
     template <class Method>
     Task<typename Method::Result> call(typename Method::Params params, std::shared_ptr<mcp::ToolCall> on_behalf) {
         const std::shared_ptr<protocol::Peer> peer = co_await connected(std::move(on_behalf));
-        co_return co_await peer->call<Method>(std::move(params));
+        try {
+            co_return co_await peer->call<Method>(std::move(params));
+        } catch (protocol::RemoteError& error) {
+            rename_parameter(error.message);
+            throw;
+        }
     }
     // The same for a method that may need an approval. One at a time, so that an approval has exactly one call.
     template <class Method>
@@ -95,6 +101,8 @@ class SidecarClient {
         const ScopeExit asked([this] { asking_ = nullptr; });
         co_return co_await call<Method>(std::move(params), std::move(on_behalf));
     }
+    // At the beginning of an error's message.
+    void rename_parameter(std::string& message) const;
     static Task<std::string> status_of_request();
     Task<std::string> status_of_execution(std::string id, std::shared_ptr<mcp::ToolCall> on_behalf);
     Task<std::shared_ptr<protocol::Peer>> connected(std::shared_ptr<mcp::ToolCall> on_behalf);
@@ -105,6 +113,7 @@ class SidecarClient {
     Clock& clock_;
     Connect connect_;
     std::map<std::string, std::string> environment_;
+    ParameterNames names_;
     std::shared_ptr<mcp::ToolCall> first_call_;
     std::shared_ptr<protocol::Peer> peer_;
     Mutex connecting_;

@@ -33,17 +33,46 @@ constexpr std::string_view sandboxmcp_instructions = "Runs Python, Node.js and s
                                                      "user's answer; a denial says why, and asking again the "
                                                      "same way will not change it.";
 
+ParameterNames own_names() {
+    return {{"params.timeoutSeconds", "timeout"},
+            {"params.packages[0]", "package_name"},
+            {"params.sessionId", "session"},
+            {"params.", ""}};
+}
+
+ParameterNames python_sandbox_names() {
+    return {
+        {"params.timeoutSeconds", "timeout"}, {"params.limits.memoryBytes", "memory_limit, in bytes"}, {"params.", ""}};
+}
+
+ParameterNames sandboxmcp_names() {
+    return {{"params.timeoutSeconds", "timeout_seconds"},
+            {"params.limits.memoryBytes", "max_ram_mb, in bytes"},
+            {"params.limits.cpuCores", "max_cpu_cores"},
+            {"params.limits.processCount", "max_processes"},
+            {"params.limits.wallSeconds", "timeout_seconds"},
+            {"params.packages[0]", "package"},
+            {"params.sessionId", "session_id"},
+            {"params.", ""}};
+}
+
 } // namespace
 
 const std::vector<ToolSet>& tool_sets() {
     static const std::vector<ToolSet> sets = {
         {default_tool_set,
          instructions,
-         {"execute", "read_output", "search_tools", "describe_tool", "generate_wrappers", "install_package", "reset"}},
-        {"all", instructions, {}},
-        {"ipybox", ipybox_instructions, {"register_mcp_server", "execute_ipython_cell", "install_package", "reset"}},
-        {"python-sandbox", python_sandbox_instructions, {}, ToolFamily::python_sandbox},
-        {"sandboxmcp", sandboxmcp_instructions, {}, ToolFamily::sandboxmcp},
+         {"execute", "read_output", "search_tools", "describe_tool", "generate_wrappers", "install_package", "reset"},
+         ToolFamily::cellgate,
+         own_names()},
+        {"all", instructions, {}, ToolFamily::cellgate, own_names()},
+        {"ipybox",
+         ipybox_instructions,
+         {"register_mcp_server", "execute_ipython_cell", "install_package", "reset"},
+         ToolFamily::cellgate,
+         own_names()},
+        {"python-sandbox", python_sandbox_instructions, {}, ToolFamily::python_sandbox, python_sandbox_names()},
+        {"sandboxmcp", sandboxmcp_instructions, {}, ToolFamily::sandboxmcp, sandboxmcp_names()},
     };
     return sets;
 }

@@ -21,8 +21,13 @@ namespace cellgate::cli {
 
 namespace {
 
+// How the protocol's errors name a parameter, which the command's reader has not written.
+constexpr std::string_view parameter_prefix = "params.";
+
 void explain(const Error& error) {
-    fmt::print(stderr, "cellgate: {}\n", escape_unprintable(error.message, true));
+    std::string_view message = error.message;
+    message.remove_prefix(message.starts_with(parameter_prefix) ? parameter_prefix.size() : 0);
+    fmt::print(stderr, "cellgate: {}\n", escape_unprintable(message, true));
     if (!error.hint.empty()) {
         fmt::print(stderr, "  {}\n", escape_unprintable(error.hint, true));
     }

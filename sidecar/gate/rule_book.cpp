@@ -333,7 +333,7 @@ Task<void> RuleBook::remove(std::string rule_id) {
         require_readable();
         throw Error(ErrorCode::rule_invalid,
                     fmt::format("expected the id of a rule in force, found {}", cut_to_line(rule_id, max_columns)),
-                    "policy/list names them");
+                    "the list of rules has their ids");
     }
 }
 

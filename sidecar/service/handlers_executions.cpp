@@ -58,7 +58,7 @@ struct Executions {
             const bool still_runs = co_await shielded(session->cancel(execution, cancel_grace, false));
             if (still_runs) {
                 throw Error(ErrorCode::request_cancelled, "it was interrupted and still runs",
-                            "execute/cancel with force ends its kernel");
+                            "cancel it with force, which ends its kernel");
             }
         }
         co_await client.outputs.flushed(execution->id);

@@ -17,7 +17,7 @@ struct RecordMethods {
     Task<protocol::RecordQueryResult> query(protocol::RecordQueryParams params) {
         if (client.role != protocol::Role::user) {
             if (!params.execution_id) {
-                client.refuse("an agent can read the record of its own executions: params.executionId is missing");
+                client.refuse("an agent can read the record of its own executions: name one of them");
             }
             require_own_execution(sidecar, client, *params.execution_id);
             co_return co_await sidecar.activity.query_newest(std::move(params));

@@ -39,11 +39,12 @@ protocol::SecretSource source_of(store::SecretSource source) {
 void require_session_id(std::optional<protocol::SecretScope> scope, const std::optional<std::string>& session_id) {
     const bool of_session = scope == protocol::SecretScope::session;
     if (of_session && !session_id) {
-        throw Error(ErrorCode::invalid_params, "expected sessionId with the scope session, found none",
-                    "session/list names the sessions.");
+        throw Error(ErrorCode::invalid_params, "expected a session with the scope session, found none",
+                    "name one of the sessions that there are");
     }
     if (!of_session && session_id) {
-        throw Error(ErrorCode::invalid_params, "expected sessionId only with the scope session, found it with another");
+        throw Error(ErrorCode::invalid_params,
+                    "expected a session only with the scope session, found one with another");
     }
 }
 

@@ -93,7 +93,7 @@ Task<SessionTable::SessionPtr> SessionTable::find_or_start(std::optional<std::st
     const auto found = sessions_.find(id);
     if (found == sessions_.end() && id != default_session_id) {
         throw Error(ErrorCode::session_not_found, fmt::format("there is no session \"{}\"", id),
-                    "session/create makes one; without a sessionId the default session is used");
+                    "create it first, or name a session that there is");
     }
     std::shared_ptr<Entry> entry = found == sessions_.end() ? add(workspace_.default_session()) : found->second;
     require_usable(*entry->session);

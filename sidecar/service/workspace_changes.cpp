@@ -29,7 +29,7 @@ Error not_kept(const std::string& id) {
 
 Error not_changed(const std::string& path) {
     return {ErrorCode::execution_not_found, fmt::format("\"{}\" is not among the files that it changed", path),
-            "changes/list names them"};
+            "the list of its changes names them"};
 }
 
 void mark_overlap(ChangeSet& one, ChangeSet& other) {

@@ -140,7 +140,7 @@ std::shared_ptr<Execution> Session::enqueue(protocol::ExecuteParams params, Clie
     if (status_ == protocol::SessionStatus::dead) {
         throw Error(ErrorCode::kernel_start_failed,
                     fmt::format("the session \"{}\" has no kernel: {}", options_.id, kernel_failure_->message),
-                    "session/restart tries again to start one");
+                    "restart the session to try again");
     }
     queue_.require_space(id, params.code.size());
     if (agent && !options_.agent) {

@@ -152,6 +152,9 @@ class WithoutATerminal(CliTest):
         self.assertIn("cellgate generate host", ended.stderr)
         self.assertNotIn("install", ended.stderr)
 
+    def test_a_refused_parameter_is_named_without_the_protocol_s_prefix(self):
+        self.assertTrue(self.cli("install", "a b").stderr.startswith("cellgate: packages[0]: expected a package"))
+
     def test_a_url_in_the_place_of_a_command_is_told_where_it_belongs(self):
         ended = self.cli("generate", "x", "--", "http://localhost:3001/mcp")
         self.assertNotEqual(ended.returncode, 0)

@@ -86,6 +86,9 @@ class Running(McpTest):
         late = agent.call("execute", code="while True: pass", timeout=0.5, details=True)
         self.assertEqual(details_of(late)["status"], "timeout")
         self.assert_failed(late, "timeout")
+        longer = text_of(self.assert_failed(agent.call("execute", code="1", timeout=301), "expected at most 300"))
+        self.assertRegex(longer, r"(^|\W)timeout: expected")
+        self.assertNotIn("params", longer)
 
     def test_pages_make_the_whole_whatever_was_cut(self):
         agent = self.mcp()

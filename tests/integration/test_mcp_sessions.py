@@ -63,7 +63,8 @@ class Sessions(SessionsTest):
         self.assert_ok(agent.call("reset", session=session))
         self.assert_failed(agent.call("execute", code="x", session=session), "NameError")
         self.assert_ok(agent.call("close_session", session=session))
-        self.assert_failed(agent.call("execute", code="1", session=session), session)
+        gone = text_of(self.assert_failed(agent.call("execute", code="1", session=session), session))
+        self.assertIn("create it first, or name a session that there is", gone)
 
     def test_its_own_is_new_after_it_was_closed(self):
         agent = self.agent()

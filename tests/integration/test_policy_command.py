@@ -43,6 +43,7 @@ class PolicyCommand(CliTest):
         self.assertEqual(self.call({"s": "other"}, "allow"), "allowed")
         self.assertEqual(self.policy("remove", rule).returncode, 0)
         self.assertNotIn(rule, self.policy("list").stdout)
+        self.assertIn("the list of rules has their ids", self.policy("remove", rule).stderr)
 
     def test_an_allow_rule_says_what_it_would_have_allowed_and_asks(self):
         self.call({"s": "data/a.txt"}, "allow")

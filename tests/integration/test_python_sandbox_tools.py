@@ -179,7 +179,7 @@ class Failures(PythonSandboxTest):
         self.failed(self.agent(SANDBOX_DEFAULT_MEMORY_LIMIT="512m"), code, "resource")
         for limit in ("much", "1.5g", ""):
             self.assertIn("memory_limit", self.failed(agent, "1", "request", memory_limit=limit)["error"])
-        self.assertIn("memory", self.failed(agent, "1", "request", memory_limit="9g")["error"])  # more than an agent's
+        self.assertIn("memory_limit, in bytes: ", self.failed(agent, "1", "request", memory_limit="9g")["error"])  # more than an agent's
 
     def test_a_container_is_an_error_that_says_what_to_do(self):
         agent = self.agent()
@@ -326,7 +326,7 @@ class Variables(PythonSandboxTest):
         self.assertIn("SANDBOX_MAX_TIMEOUT", self.failed(agent, "1", "request", timeout=21)["error"])
         self.ok(agent, "import time\ntime.sleep(1.5)", timeout=20)  # the control
         wide = self.agent(SANDBOX_MAX_TIMEOUT="100000")
-        self.assertIn("at most 300", self.failed(wide, "1", "request", timeout=301)["error"])
+        self.assertIn("timeout: expected at most 300", self.failed(wide, "1", "request", timeout=301)["error"])
 
     def test_the_most_output_of_a_result(self):
         result = self.ok(self.agent(SANDBOX_MAX_OUTPUT_SIZE="40"), "print('ä' * 100)")

@@ -92,7 +92,10 @@ class Code(SandboxmcpTest):
         self.assertEqual(cut["stdout"], "x" * 10 + "\n[Output truncated]")
         cut = self.run_code(agent, "'x' * 100", resource_limits={"max_output_bytes": 10})
         self.assertEqual(cut["result"], "'" + "x" * 9 + "\n[Output truncated]")
-        self.assert_failed(agent.call("execute_code", code="1", resource_limits={"max_ram_mb": 9000}), "memoryBytes")
+        self.assert_failed(agent.call("execute_code", code="1", resource_limits={"max_ram_mb": 9000}),
+                           "max_ram_mb, in bytes: expected at most")
+        self.assert_failed(agent.call("execute_code", code="1", resource_limits={"timeout_seconds": 301}),
+                           "timeout_seconds: expected at most")
 
     def test_the_limits_of_the_variables(self):
         agent = self.agent(SANDBOXMCP_TIMEOUT="1", SANDBOXMCP_MAX_RAM_MB="512")

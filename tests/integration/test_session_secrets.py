@@ -81,10 +81,10 @@ class InRequests(ApiRequestTest):
         for method, more in (("secret/set", {"value": "x"}), ("secret/delete", {})):
             with self.subTest(method):
                 self.assertEqual(said(method, scope="session", **more),
-                                 (INVALID, "expected sessionId with the scope session, found none"))
+                                 (INVALID, "expected a session with the scope session, found none"))
                 for scope in ({"scope": "user"}, {"scope": "workspace"}, {}):
                     self.assertEqual(said(method, sessionId="one", **scope, **more),
-                                     (INVALID, "expected sessionId only with the scope session, found it with another"))
+                                     (INVALID, "expected a session only with the scope session, found one with another"))
                 self.assertEqual(said(method, scope="session", sessionId="none", **more), (1001, 'there is no session "none"'))
         code, message = said(scope="session", sessionId="one", command=["echo", "x"])
         self.assertEqual(code, INVALID)

@@ -131,7 +131,7 @@ struct Fixture {
     Event may_connect;
     bool refuse = false;
     std::vector<std::unique_ptr<SidecarEnd>> ends;
-    SidecarClient client{clock, [this] { return connect(); }, {}};
+    SidecarClient client{clock, [this] { return connect(); }, {}, {}};
     Texts outcomes;
     TaskScope tasks;
 };

@@ -102,6 +102,32 @@ Json session_json(const protocol::SessionInfo& session) {
             {"queued", session.queue_length},       {"layers", session.layers}};
 }
 
+// As the parameters of set_resource_limits name them.
+SandboxmcpLimits limits_named(const protocol::Limits& limits) {
+    constexpr double bytes_of_mb = 1 << 20;
+    SandboxmcpLimits named;
+    if (limits.memory_bytes) {
+        named.max_ram_mb = static_cast<double>(*limits.memory_bytes) / bytes_of_mb;
+    }
+    named.max_cpu_cores = limits.cpu_cores;
+    named.timeout_seconds = limits.wall_seconds;
+    named.max_processes = limits.process_count;
+    return named;
+}
+
+std::string limit_name(protocol::LimitName name) {
+    switch (name) {
+    case protocol::LimitName::memory_bytes:
+        return "max_ram_mb";
+    case protocol::LimitName::cpu_cores:
+        return "max_cpu_cores";
+    case protocol::LimitName::process_count:
+        return "max_processes";
+    default: // none that set_resource_limits sets
+        return plain_name(name);
+    }
+}
+
 // Names of variables with their types, and names of the environment's: values are shown by code only.
 constexpr std::string_view state_code = R"(
 import json, os
@@ -176,17 +202,8 @@ struct SandboxmcpSessionTools {
         const protocol::RuntimesResult known =
             co_await agent->sidecar.call<protocol::Runtimes>(nothing, std::move(call));
         Json runtimes = Json::array();
-        for (const protocol::Runtime& each : known.runtimes) {
-            Json runtime = {{"language", sandboxmcp_language(each.language)},
-                            {"kernel", each.kernel},
-                            {"available", !each.problem}};
-            if (each.problem) {
-                runtime["problem"] = *each.problem;
-            }
-            if (each.version) {
-                runtime["version"] = *each.version;
-            }
-            runtimes.push_back(std::move(runtime));
+        for (const char* language : {"python", "node", "shell"}) {
+            runtimes.push_back(runtime_of(language, known.runtimes));
         }
         Json backends = Json::array();
         for (const protocol::LauncherInfo& each : known.launchers) {
@@ -197,6 +214,28 @@ struct SandboxmcpSessionTools {
             backends.push_back(std::move(backend));
         }
         co_return RawJson::of({{"runtimes", runtimes}, {"backends", backends}});
+    }
+
+    static Json runtime_of(const std::string& language, const std::vector<protocol::Runtime>& known) {
+        const protocol::Runtime* found = nullptr;
+        for (const protocol::Runtime& each : known) { // TypeScript's runs JavaScript, too
+            if (sandboxmcp_language(each.language) == language && (!found || found->problem)) {
+                found = &each;
+            }
+        }
+        Json runtime = {{"language", language}, {"available", found && !found->problem}};
+        if (!found) {
+            runtime["problem"] = language == "node" ? "needs deno: npm install deno" : "there is no kernel for it";
+            return runtime;
+        }
+        runtime["kernel"] = found->kernel;
+        if (found->problem) {
+            runtime["problem"] = *found->problem;
+        }
+        if (found->version) {
+            runtime["version"] = *found->version;
+        }
+        return runtime;
     }
 
     Task<RawJson> set_resource_limits(LoweredLimits asked, std::shared_ptr<ToolCall> call) {
@@ -218,10 +257,10 @@ struct SandboxmcpSessionTools {
         }
         Json after_restart = Json::array();
         for (const protocol::LimitName name : set.after_restart) {
-            after_restart.push_back(plain_name(name));
+            after_restart.push_back(limit_name(name));
         }
         co_return RawJson::of({{"session_id", asked.session_id},
-                               {"limits", to_raw_json(set.limits).value()},
+                               {"limits", to_raw_json(limits_named(set.limits)).value()},
                                {"after_restart", after_restart}});
     }
 

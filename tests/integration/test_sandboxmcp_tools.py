@@ -201,7 +201,11 @@ class Sessions(SandboxmcpTest):
         agent = self.agent()
         session = self.session(agent, resource_limits={"timeout_seconds": 100})
         lowered = self.json_of(agent.call("set_resource_limits", session_id=session, timeout_seconds=1))
-        self.assertEqual(lowered["limits"]["wallSeconds"], 1)
+        self.assertEqual((lowered["limits"], lowered["after_restart"]), ({"max_ram_mb": 8192, "timeout_seconds": 1}, []))
+        lowered = self.json_of(agent.call("set_resource_limits", session_id=session, max_ram_mb=600, max_processes=500))
+        self.assertEqual((lowered["limits"]["max_ram_mb"], lowered["limits"]["max_processes"]), (600, 500))
+        self.assertLessEqual(set(lowered["after_restart"]), {"max_ram_mb", "max_processes"})
+        self.assert_failed(agent.call("set_resource_limits", session_id=session, max_ram_mb=9000), "max_ram_mb, in bytes")
         self.assertIn(self.run_code(agent, "while True: pass", session_id=session)["status"], ("timeout", "killed"))
         self.assert_failed(agent.call("set_resource_limits", session_id=session, timeout_seconds=50),
                            f"cellgate limits {session}")
@@ -223,9 +227,14 @@ class Sessions(SandboxmcpTest):
 
     def test_runtimes_and_sandboxes(self):
         found = self.json_of(self.agent().call("list_runtimes"))
-        available = {each["language"] for each in found["runtimes"] if each["available"]}
-        self.assertLessEqual({"python", "shell"}, available)
+        self.assertEqual([(each["language"], each["available"]) for each in found["runtimes"]],
+                         [("python", True), ("node", DENO.exists()), ("shell", True)])
         self.assertIn({"name": "bwrap", "available": True}, found["backends"])
+
+    def test_a_runtime_that_is_missing_says_what_it_needs(self):
+        agent = self.mcp("an-agent", tools="sandboxmcp", environment=self.workspace.environment(PATH=SYSTEM_PATH))
+        self.assertIn({"language": "node", "available": False, "problem": "needs deno: npm install deno"},
+                      self.json_of(agent.call("list_runtimes"))["runtimes"])
 
 
 class Egress(SandboxmcpTest):

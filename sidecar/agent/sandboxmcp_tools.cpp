@@ -97,8 +97,11 @@ Task<RawJson> SandboxmcpAgent::ask_python(std::string session, std::string about
                                           std::shared_ptr<mcp::ToolCall> call) {
     protocol::ExecuteParams params;
     params.session_id = std::move(session);
+    // The record lists the first line. A user is shown the innermost line of the cell: the one in the lambda.
     params.code =
-        fmt::format("# {}\n__import__('builtins').exec({}, {{}})", escape_unprintable(about), python_literal(code));
+        fmt::format("# {0}\n(lambda run:\nrun()  # {0}\n)(__import__('functools').partial(__import__('builtins').exec, "
+                    "{1}, {{}}))",
+                    escape_unprintable(about), python_literal(code));
     params.silent = true;
     params.timeout_seconds = own_code_seconds;
     const protocol::ExecuteResult ended = co_await run_code(&sidecar, std::move(params), call);

@@ -65,7 +65,7 @@ struct SandboxmcpAgent {
     Task<protocol::SessionInfo> create_session(std::string language, const SandboxmcpLimits& limits,
                                                std::shared_ptr<mcp::ToolCall> call);
     // Runs Python code that is cellgate's own in a session, unseen, and reads the JSON that it prints. `about` says
-    // what for, in a line above it.
+    // what for, in a line above it and in the line that runs it.
     Task<RawJson> ask_python(std::string session, std::string about, std::string code,
                              std::shared_ptr<mcp::ToolCall> call);
     // Connects to port 443 of the host from a Python session, so that a user is asked. `asker`: for whom, which the

@@ -247,6 +247,7 @@ class Egress(SandboxmcpTest):
         result = self.json_of(agent.answer(call))
         self.assertEqual((result["approved"], result["reachable"]), (False, False))
         self.assertIn("cellgate policy add", result["hint"])
+        self.assertEqual(asked["origin"]["text"], "run()  # asked for by request_egress: example.org")
         rule = editor.request("policy/parse", {"text": result["hint"].split("'")[1]})["rule"]
         self.assertEqual((rule["kind"], rule["host"]), ("network", "example.org:443"))
 
@@ -271,6 +272,7 @@ class Egress(SandboxmcpTest):
         call = agent.start_call("execute_code", code="open('ran', 'w').close()", allowed_domains=["example.org"])
         asked = editor.approval()
         self.assertFalse((self.workspace.path / "ran").exists())
+        self.assertEqual(asked["origin"]["text"], "run()  # asked for by execute_code, in allowed_domains: example.org")
         editor.deny(asked)
         self.assert_failed(agent.answer(call), "allowed_domains: example.org")
         self.assertFalse((self.workspace.path / "ran").exists())

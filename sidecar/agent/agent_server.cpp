@@ -23,9 +23,10 @@ Environment kernel_environment(const Environment& environment) {
     return chosen;
 }
 
-std::vector<mcp::Tool> own_tools(SidecarClient& sidecar, bool reads_more) {
+std::vector<mcp::Tool> own_tools(SidecarClient& sidecar, bool reads_more, bool names_sessions) {
     std::vector<mcp::Tool> all = execution_tools(sidecar, reads_more);
-    for (std::vector<mcp::Tool> family : {session_tools(sidecar), check_tools(sidecar), catalogue_tools(sidecar)}) {
+    for (std::vector<mcp::Tool> family :
+         {session_tools(sidecar, names_sessions), check_tools(sidecar), catalogue_tools(sidecar)}) {
         std::move(family.begin(), family.end(), std::back_inserter(all));
     }
     all.push_back(install_tool(sidecar));
@@ -43,7 +44,7 @@ std::vector<mcp::Tool> offered_tools(SidecarClient& sidecar, const AgentSettings
     const auto is_offered = [&offered](std::string_view name) {
         return offered.empty() || std::find(offered.begin(), offered.end(), name) != offered.end();
     };
-    std::vector<mcp::Tool> all = own_tools(sidecar, is_offered("read_output"));
+    std::vector<mcp::Tool> all = own_tools(sidecar, is_offered("read_output"), is_offered("execute"));
     std::erase_if(all, [&](const mcp::Tool& each) { return !is_offered(each.spec.name); });
     return all;
 }

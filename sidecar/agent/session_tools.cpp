@@ -141,19 +141,30 @@ constexpr std::string_view transfer_input = R"({"type":"object","properties":{
 "to":{"type":"string","description":"The same."},
 "as":{"type":"string","description":"What it is called there. Default: the same."}},"required":["name","from","to"],"additionalProperties":false})";
 
+mcp::Tool reset_tool(const std::shared_ptr<SessionTools>& tools, bool names_sessions) {
+    const auto spec = [](std::string_view input) {
+        return tool_spec("reset",
+                         "Restarts your kernel: variables and imports are gone. Needed after wrappers of a server "
+                         "that was imported already were generated again.",
+                         input);
+    };
+    if (!names_sessions) {
+        return mcp::typed_tool<NoArguments>(spec(nothing_input), [tools](NoArguments, std::shared_ptr<ToolCall> call) {
+            return tools->reset({}, std::move(call));
+        });
+    }
+    return mcp::typed_tool<SessionArguments>(spec(session_input),
+                                             [tools](SessionArguments arguments, std::shared_ptr<ToolCall> call) {
+                                                 return tools->reset(std::move(arguments), std::move(call));
+                                             });
+}
+
 } // namespace
 
-std::vector<mcp::Tool> session_tools(SidecarClient& sidecar) {
+std::vector<mcp::Tool> session_tools(SidecarClient& sidecar, bool names_sessions) {
     const auto tools = std::make_shared<SessionTools>(sidecar);
     std::vector<mcp::Tool> all;
-    all.push_back(mcp::typed_tool<SessionArguments>(
-        tool_spec("reset",
-                  "Restarts your kernel: variables and imports are gone. Needed after wrappers of a server "
-                  "that was imported already were generated again.",
-                  session_input),
-        [tools](SessionArguments arguments, std::shared_ptr<ToolCall> call) {
-            return tools->reset(std::move(arguments), std::move(call));
-        }));
+    all.push_back(reset_tool(tools, names_sessions));
     all.push_back(mcp::typed_tool<SessionArguments>(
         tool_spec("interrupt", "Interrupts the code that you run now; variables are kept.", session_input),
         [tools](SessionArguments arguments, std::shared_ptr<ToolCall> call) {

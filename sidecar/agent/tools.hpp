@@ -16,7 +16,8 @@ namespace cellgate::agent {
 std::vector<mcp::Tool> execution_tools(SidecarClient& sidecar, bool reads_more);
 
 // reset, interrupt, create_session, close_session, transfer.
-std::vector<mcp::Tool> session_tools(SidecarClient& sidecar);
+// `names_sessions`: reset can be given a session, as execute can.
+std::vector<mcp::Tool> session_tools(SidecarClient& sidecar, bool names_sessions);
 
 // validate, runtimes.
 std::vector<mcp::Tool> check_tools(SidecarClient& sidecar);

@@ -257,7 +257,10 @@ class Running(McpTest):
         self.assertEqual(parameters, {
             "register_mcp_server": ["server_name", "server_params"],
             "execute_ipython_cell": ["code", "max_output_chars", "timeout"],
-            "install_package": ["package_name"], "reset": ["session"]})
+            "install_package": ["package_name"], "reset": []})
+        self.assertEqual(sorted(few["reset"]["inputSchema"]["properties"]), ["session"])
+        self.assert_failed(agent.call("reset", session="default"), "session")
+        self.assert_ok(agent.call("reset"))
         self.assertEqual(text_of(agent.call("execute_ipython_cell", code="6 * 7")), "42\n")
         with self.assertRaises(RpcError):
             agent.call("execute", code="1")

@@ -30,6 +30,37 @@ std::string in_an_id(std::string language) {
     return language.substr(0, max_bytes);
 }
 
+// Lines that were wrapped for a terminal are joined, for a window that wraps them itself. Continuations are known by
+// their mark, which begins no other line. A text with spaces in a row stays as it is: they could put what follows into
+// a row of the window that looks like another line.
+std::vector<std::string> whole_lines(const std::vector<std::string>& lines) {
+    constexpr std::string_view mark = "↳ ";
+    constexpr std::string_view before_mark = " +-"; // the sign of a change, and the indentation
+    std::vector<std::string> whole;
+    for (std::size_t i = 0; i < lines.size();) {
+        std::string joined = lines[i];
+        std::size_t end = i + 1;
+        for (; end < lines.size(); ++end) {
+            const std::string_view line = lines[end];
+            const std::size_t at = std::min(line.find_first_not_of(before_mark), line.size());
+            if (!line.substr(at).starts_with(mark)) {
+                break;
+            }
+            joined += line.substr(at + mark.size());
+        }
+        const std::size_t text = joined.find_first_not_of(before_mark);
+        if (text != std::string::npos && joined.find("  ", text) != std::string::npos) {
+            for (; i < end; ++i) {
+                whole.push_back(lines[i]);
+            }
+        } else {
+            whole.push_back(std::move(joined));
+        }
+        i = end;
+    }
+    return whole;
+}
+
 protocol::ApprovalElicitResult answer_of(mcp::Consent consent) {
     protocol::ApprovalElicitResult answer;
     answer.decision = mcp::is_yes(consent) ? protocol::Verdict::allow : protocol::Verdict::deny;
@@ -144,7 +175,7 @@ Task<protocol::ApprovalElicitResult> SidecarClient::elicit(protocol::ApprovalEli
     }
     mcp::ConsentRequest question;
     question.text = "Code that runs in cellgate wants to do this:\n";
-    for (const std::string& line : params.display) {
+    for (const std::string& line : whole_lines(params.display)) {
         question.text += "\n" + line;
     }
     if (params.origin) {

@@ -6,6 +6,7 @@
 #include "sidecar_client.hpp"
 
 #include <doctest/doctest.h>
+#include <fmt/ranges.h>
 
 using namespace cellgate;
 using namespace cellgate::agent;
@@ -58,7 +59,7 @@ struct SidecarEnd {
     }
     Task<protocol::ApprovalElicitResult> elicit() {
         protocol::ApprovalElicitParams params;
-        params.display = {"install a package"};
+        params.display = display;
         params.origin = origin;
         params.until_cell_ends = until_cell_ends;
         co_return co_await peer.call<protocol::ApprovalElicit>(std::move(params));
@@ -68,6 +69,7 @@ struct SidecarEnd {
     Texts installing;
     std::string executing;
     protocol::ExecutionInfo info;
+    Texts display = {"install a package"};
     std::optional<protocol::Origin> origin;
     bool until_cell_ends = false;
     Event answer;
@@ -246,4 +248,26 @@ TEST_CASE("a question has the line that asks, and its answer how long it holds")
     fixture.ends.back()->until_cell_ends = false;
     CHECK(fixture.elicit() == "allow");
     fixture.ends.back()->answer.set();
+}
+
+TEST_CASE("what was wrapped for a terminal is whole in a question, but for a text with spaces in a row") {
+    const auto question_for = [](Texts display) {
+        Fixture fixture;
+        fixture.may_connect.set();
+        const auto call = std::make_shared<Call>();
+        fixture.install("a", call);
+        fixture.ends.back()->display = std::move(display);
+        CHECK(fixture.elicit() == "allow");
+        fixture.ends.back()->answer.set();
+        const std::string& text = call->questions.front();
+        return text.substr(text.find("\n\n") + 2);
+    };
+    CHECK(question_for({"tool send of mail", "body: 2 lines", "  | Dear Ada, the ", "  ↳ meeting is", "  ↳  on Monday",
+                        "  | 1"}) == "tool send of mail\nbody: 2 lines\n  | Dear Ada, the meeting is on Monday\n  | 1");
+    CHECK(question_for({"to: \"a@exam", "↳ ple.org\"", "cc: \"\""}) == "to: \"a@example.org\"\ncc: \"\"");
+    CHECK(question_for({"+  name: \"a", "+  ↳ b\"", "-  name: \"c\"", "-  ↳ d"}) == "+  name: \"ab\"\n-  name: \"c\"d");
+    for (const Texts& kept : {Texts{"at: \"a   ", "↳   b\"", "to: \"c\""}, Texts{"at: \"a ", "↳  b\""},
+                              Texts{"at: \"a↳ b\"", "to: ↳"}, Texts{"↳ "}, Texts{"", " "}}) {
+        CHECK(question_for(kept) == fmt::format("{}", fmt::join(kept, "\n")));
+    }
 }

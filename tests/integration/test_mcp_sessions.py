@@ -101,6 +101,11 @@ class Checks(SessionsTest):
         self.assertEqual(text_of(agent.call("validate", code="x = 1\n")), "nothing was found")
         self.assertIn("line 1: error", text_of(agent.call("validate", code="if then fi", language="bash")))
 
+    def test_code_that_nothing_can_look_at_is_said_to_be_unchecked(self):
+        agent = self.mcp(environment=self.workspace.environment(PATH=SYSTEM_PATH))
+        self.assertEqual(text_of(agent.call("validate", code="let x = ;", language="javascript")),
+                         "not checked: needs deno: npm install deno")
+
     def test_runtimes_lists_languages_and_profiles(self):
         found = self.agent().call("runtimes")
         self.assertIn("bash", [each["language"] for each in found["structuredContent"]["runtimes"]])

@@ -40,26 +40,30 @@ std::size_t distance(std::string_view a, std::string_view b) {
 
 } // namespace
 
+std::string nearest_name(std::string_view wanted, const std::vector<std::string>& names) {
+    const std::string like = folded(wanted);
+    std::size_t best = (like.size() + 1) / 3 + 1; // further away it is another word
+    std::string nearest;
+    for (const std::string& name : names) {
+        if (const std::size_t found = distance(like, folded(name)); found < best) {
+            best = found;
+            nearest = name;
+        }
+    }
+    return nearest;
+}
+
 std::string did_you_mean(std::string_view wanted, const std::vector<std::string>& names) {
     if (names.empty()) {
         return {};
     }
-    const std::string like = folded(wanted);
-    std::size_t best = like.size() / 3 + 1; // further away it is another word
-    const std::string* nearest = nullptr;
     std::string told;
-    for (std::size_t i = 0; i < names.size(); ++i) {
-        if (const std::size_t found = distance(like, folded(names[i])); found < best) {
-            best = found;
-            nearest = &names[i];
-        }
-        if (i < max_names) {
-            told += (i == 0 ? "" : ", ") + escape_unprintable(names[i]);
-        }
+    for (std::size_t i = 0; i < std::min(names.size(), max_names); ++i) {
+        told += (i == 0 ? "" : ", ") + escape_unprintable(names[i]);
     }
+    const std::string nearest = nearest_name(wanted, names);
     return fmt::format("{}There {}: {}{}.",
-                       nearest == nullptr ? std::string()
-                                          : fmt::format("Did you mean {}? ", escape_unprintable(*nearest)),
+                       nearest.empty() ? std::string() : fmt::format("Did you mean {}? ", escape_unprintable(nearest)),
                        names.size() == 1 ? "is" : "are", told,
                        names.size() > max_names ? fmt::format(", and {} more", names.size() - max_names) : "");
 }

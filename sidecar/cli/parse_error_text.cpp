@@ -1,6 +1,7 @@
 #include "parse_error_text.hpp"
 
 #include "base/escape_unprintable.hpp"
+#include "base/suggest.hpp"
 #include "command_tree.hpp"
 
 #include <fmt/format.h>
@@ -8,41 +9,11 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 #include <utility>
 
 namespace cellgate::cli {
 
 namespace {
-
-// How many letters have to be added, removed or replaced.
-std::size_t letters_apart(const std::string& a, const std::string& b) {
-    std::vector<std::size_t> row(b.size() + 1);
-    std::iota(row.begin(), row.end(), std::size_t{0});
-    for (std::size_t i = 1; i <= a.size(); ++i) {
-        std::size_t diagonal = std::exchange(row[0], i);
-        for (std::size_t j = 1; j <= b.size(); ++j) {
-            const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-            diagonal = row[j];
-            row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
-        }
-    }
-    return row.back();
-}
-
-// The nearest of `names`; empty if none is near.
-std::string nearest_of(const std::string& name, const std::vector<std::string>& names) {
-    constexpr std::size_t longest = 64;
-    std::string nearest;
-    std::size_t least = std::min<std::size_t>(3, name.size() / 2 + 1);
-    for (const std::string& each : names) {
-        if (const std::size_t apart = name.size() > longest ? least : letters_apart(name, each); apart < least) {
-            least = apart;
-            nearest = each;
-        }
-    }
-    return nearest;
-}
 
 // What other programs, and other parts of this one, call it.
 std::string known_as(const std::string& name) {
@@ -99,7 +70,7 @@ std::string no_option(const CLI::App& app, const CLI::App& command, const std::s
         const std::vector<std::string> own = names_of(*option);
         names.insert(names.end(), own.begin(), own.end());
     }
-    const std::string nearest = name.starts_with("--") ? nearest_of(name, names) : std::string();
+    const std::string nearest = name.starts_with("--") ? nearest_name(name, names) : std::string();
     return fmt::format("`{}` has no option {}; {}", called(command), escape_unprintable(name),
                        nearest.empty() ? "--help lists those that there are" : nearest + "?");
 }
@@ -124,7 +95,7 @@ std::string no_subcommand(const CLI::App& app, const std::string& name) {
         for (const CLI::App* each : subcommands_of(app)) {
             names.push_back(each->get_name());
         }
-        const std::string nearest = nearest_of(name, names);
+        const std::string nearest = nearest_name(name, names);
         const std::string path = path_of(app);
         meant = nearest.empty() || path.empty() ? nearest : path + " " + nearest;
     }

@@ -4,12 +4,14 @@
 #include "base/escape_unprintable.hpp"
 #include "base/raw_json.hpp"
 #include "base/regular_file.hpp"
+#include "base/suggest.hpp"
 #include "sandbox/domains.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <utility>
@@ -96,22 +98,6 @@ constexpr Key filesystem_keys[] = {
     {"allowGitConfig", Treatment::notice, "what git obeys stays read-only"},
 };
 
-std::size_t distance(std::string_view a, std::string_view b) {
-    std::vector<std::size_t> row(b.size() + 1);
-    for (std::size_t j = 0; j <= b.size(); ++j) {
-        row[j] = j;
-    }
-    for (std::size_t i = 1; i <= a.size(); ++i) {
-        std::size_t diagonal = std::exchange(row[0], i);
-        for (std::size_t j = 1; j <= b.size(); ++j) {
-            const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-            diagonal = row[j];
-            row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
-        }
-    }
-    return row.back();
-}
-
 // `false`, `[]`, `{}` and the like, also in parts.
 bool asks_for_nothing(std::string_view value) {
     if (json_type(value) == "object") {
@@ -179,15 +165,10 @@ class Reader {
     }
 
     Error unknown(const std::string& path, const std::string& name, std::span<const Key> keys) const {
-        constexpr std::size_t near = 3;
-        std::string_view nearest;
-        std::size_t best = near;
-        for (const Key& key : keys) {
-            if (const std::size_t away = distance(name.substr(0, shown_length), key.name); away < best) {
-                best = away;
-                nearest = key.name;
-            }
-        }
+        std::vector<std::string> names;
+        std::transform(keys.begin(), keys.end(), std::back_inserter(names),
+                       [](const Key& key) { return std::string(key.name); });
+        const std::string nearest = nearest_name(name, names);
         return invalid(path, "there is no such setting",
                        nearest.empty() ? "Remove it: what is not known is not enforced."
                                        : fmt::format("Did you mean {}?", nearest));

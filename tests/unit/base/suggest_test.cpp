@@ -17,3 +17,10 @@ TEST_CASE("many names, long ones and hostile ones stay readable") {
     CHECK(did_you_mean(std::string(100000, 'a'), {std::string(100000, 'a') + "b"}).starts_with("Did you mean aaaa"));
     CHECK(did_you_mean("x", {"\x1b[2J"}).find('\x1b') == std::string::npos);
 }
+
+TEST_CASE("of short names the nearest is one letter away, and a single letter is no slip of another") {
+    CHECK(nearest_name("rn", {"undo", "run"}) == "run");
+    CHECK(nearest_name("--alow-read", {"--allow-write", "--allow-read"}) == "--allow-read");
+    CHECK(nearest_name("x", {"y"}).empty());
+    CHECK(nearest_name("frobnicate", {"run", "check"}).empty());
+}

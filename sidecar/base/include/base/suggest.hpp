@@ -1,11 +1,14 @@
 #pragma once
-// `did_you_mean` is the hint of an error about a name that does not exist.
+// `nearest_name` finds the name that was meant by a mistyped one; `did_you_mean` is the hint of an error about it.
 
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace cellgate {
+
+// Letters in upper and lower case are alike, and so are the signs between words. Empty when none is near.
+std::string nearest_name(std::string_view wanted, const std::vector<std::string>& names);
 
 // "Did you mean tool-1? There are: tool-1, tool_2, and 7 more." Names come from outside: they are escaped. Nothing
 // when there are none.

@@ -267,7 +267,7 @@ void check_new_rule(const Rule& rule, WallTime now) {
     }
     const bool reads_only = rule.kind == ActionKind::host && !rule.tool; // covers just those tools that read
     if (!reads_only && requires_exact_payload(*rule.kind, rule.tool)) {
-        refuse(fmt::format("expected a rule for one exact payload, as {} needs, found a wider one",
+        refuse(fmt::format("expected a rule that names exactly what it allows, as {} needs, found one that allows more",
                            rule.tool ? visible_name(*rule.tool) : std::string(name_of(*rule.kind))),
                rule.kind == ActionKind::network ? "name the host"
                : rule.kind == ActionKind::host

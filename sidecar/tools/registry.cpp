@@ -15,6 +15,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
 namespace cellgate::tools {
 
 namespace {
@@ -63,7 +66,12 @@ void Registry::on_agent_disconnected(std::uint64_t client) {
 }
 
 std::vector<std::string> Registry::read_workspace_files() {
-    return catalog_->set_workspace_files(read_workspace_config(options_.workspace));
+    std::vector<std::string> found = catalog_->set_workspace_files(read_workspace_config(options_.workspace));
+    const std::vector<std::string> known = std::exchange(file_problems_, found);
+    std::erase_if(found, [&](const std::string& problem) {
+        return std::find(known.begin(), known.end(), problem) != known.end();
+    });
+    return found;
 }
 
 Task<void> Registry::remove(std::string server) {

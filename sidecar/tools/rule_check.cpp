@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <string_view>
 
 namespace cellgate::tools {
@@ -130,6 +131,15 @@ std::optional<RuleProblem> check_conditions(const std::string& schema,
 
 std::optional<RuleProblem> check_rule(const protocol::RuleSpec& rule, const std::string& server,
                                       const std::vector<ToolPtr>& tools) {
+    if (server == host_server_name && rule.server == server && rule.tool) {
+        std::vector<std::string> names; // which are always the same
+        std::transform(tools.begin(), tools.end(), std::back_inserter(names),
+                       [](const ToolPtr& tool) { return tool->spec.name; });
+        if (std::find(names.begin(), names.end(), *rule.tool) == names.end()) {
+            return RuleProblem{fmt::format("expected a tool of {}, found {}", server, in_quotes(*rule.tool)),
+                               did_you_mean(*rule.tool, names)};
+        }
+    }
     const bool is_host = !rule.server && rule.kind == protocol::ActionKind::host && server == host_server_name;
     if (!rule.arguments || (rule.server != server && !is_host)) {
         return std::nullopt;

@@ -1,7 +1,8 @@
 #pragma once
 // `check_rule` finds a rule that no call of a server can meet, because of its conditions on arguments: an argument that
-// the tool does not have, or a value that it never takes. Such a rule would never match, and its author would not learn
-// it. Only what is certain is a problem: what a schema leaves open, or refers elsewhere for, passes.
+// the tool does not have, or a value that it never takes. It also finds one of a tool that `host` does not have. Such a
+// rule would never match, and its author would not learn it. Only what is certain is a problem: what a schema leaves
+// open, or refers elsewhere for, passes.
 
 #include "protocol/messages/policy.hpp"
 #include "tool.hpp"

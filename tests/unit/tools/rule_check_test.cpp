@@ -111,4 +111,10 @@ TEST_CASE("a rule is checked with the tools that it can be about, and fits if it
     CHECK_FALSE(check_rule(rule, "s", tools));
     rule.arguments = std::nullopt;
     CHECK_FALSE(check_rule(rule, "host", tools));
+    // The tools of `host` are always the same.
+    rule.server = "host";
+    rule.tool = "u";
+    CHECK_FALSE(check_rule(rule, "host", tools));
+    rule.tool = "none";
+    CHECK(check_rule(rule, "host", tools));
 }

@@ -80,7 +80,8 @@ class Registry {
     void add_from_agent(ServerSpec spec);
     void on_agent_disconnected(std::uint64_t client);
     // Makes the servers of the workspace's files those that the files name now; names that a user gave stay, those of
-    // agents give way. Returns what is wrong with the files.
+    // agents give way. Returns what is wrong with the files, and was not when they were read
+    // before.
     std::vector<std::string> read_workspace_files();
     // Throw Error{tool_server_not_found}; remove() also Error{forbidden} for `host`.
     Task<void> remove(std::string server);
@@ -122,6 +123,7 @@ class Registry {
     void on_login_ended(const protocol::ToolServersLoginEndedParams& ended);
 
     RegistryOptions options_;
+    std::vector<std::string> file_problems_;
     std::unique_ptr<ServerCatalog> catalog_;
     std::unique_ptr<ServerInputs> inputs_;
     std::unique_ptr<ServerSecrets> secrets_;

@@ -25,6 +25,9 @@ class ApprovalPrompt final : public Prompt {
     static std::string question_text(const protocol::Approval& approval, std::size_t columns);
     static std::string prompt_id(const std::string& approval_id) { return "approval " + approval_id; }
 
+    // The beginning of its id, by which `cellgate approvals` shows and takes it. Ids are random: no other has it.
+    static std::string short_id(const std::string& approval_id) { return approval_id.substr(0, 8); }
+
     std::string heading(std::size_t columns) const override;
     Task<bool> ask() override;
 

@@ -27,8 +27,6 @@ namespace cellgate::cli {
 
 namespace {
 
-// As many characters of an id as are shown and may be typed. Ids are random: no other approval has them.
-constexpr std::size_t short_id = 8;
 constexpr std::size_t usual_columns_of_text = 80;
 constexpr std::size_t lines_in_list = 3; // of an approval; `show` has all
 
@@ -46,7 +44,7 @@ struct ApprovalsArguments {
     // Throws Error{approval_not_found}.
     const protocol::Approval& chosen() const {
         const auto is_meant = [this](const protocol::Approval& each) {
-            return each.approval_id == id || each.approval_id.substr(0, short_id) == id;
+            return each.approval_id == id || ApprovalPrompt::short_id(each.approval_id) == id;
         };
         const auto found = std::find_if(waiting.begin(), waiting.end(), is_meant);
         if (found == waiting.end() || std::find_if(found + 1, waiting.end(), is_meant) != waiting.end()) {
@@ -92,7 +90,7 @@ std::string age_words(const std::string& created_at) {
 }
 
 std::string approval_entry(const protocol::Approval& approval) {
-    std::string text = fmt::format("{}  {}  {}", approval.approval_id.substr(0, short_id),
+    std::string text = fmt::format("{}  {}  {}", ApprovalPrompt::short_id(approval.approval_id),
                                    decode_json_string(to_json(approval.action.kind)), age_words(approval.created_at));
     if (approval.session_id) {
         text += "  session " + escape_unprintable(*approval.session_id);
@@ -184,7 +182,7 @@ Task<void> deny_approval(WorkspaceClient* client, ApprovalsArguments* arguments)
 }
 
 std::string resolved_line(const protocol::ApprovalResolvedParams& resolved) {
-    return fmt::format("{}  {} by {}{}\n", resolved.approval_id.substr(0, short_id),
+    return fmt::format("{}  {} by {}{}\n", ApprovalPrompt::short_id(resolved.approval_id),
                        resolved.decision == protocol::Verdict::allow ? "allowed" : "denied",
                        decode_json_string(to_json(resolved.by)),
                        resolved.reason ? ": " + escape_unprintable(*resolved.reason) : "");
@@ -222,7 +220,15 @@ Task<void> follow_sidecars(async::Loop* loop, ApprovalsArguments* arguments) {
         if (stream) {
             arguments->waiting.clear();
             WorkspaceClient client(*loop, std::move(stream));
-            co_await client.run(with_approvals<follow_approvals>(&client, arguments));
+            try {
+                co_await client.run(with_approvals<follow_approvals>(&client, arguments));
+            } catch (const Cancelled&) {
+                throw;
+            } catch (const Error&) {
+                if (!client.was_cut()) {
+                    throw;
+                }
+            }
             told = false;
             continue;
         }

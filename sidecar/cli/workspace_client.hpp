@@ -43,6 +43,8 @@ class WorkspaceClient {
         tasks_.spawn(read_all());
         co_await finally(greet_and(std::move(body)), end());
     }
+    // After run(): the sidecar ended it, or the connection.
+    bool was_cut() const { return was_cut_; }
     // As run(), for one question.
     template <class Method>
     Task<typename Method::Result> ask(typename Method::Params params = {}) {
@@ -82,6 +84,7 @@ class WorkspaceClient {
     }
 
     Task<void> end() {
+        was_cut_ = peer_.closed();
         peer_.close();
         co_await tasks_.join();
     }
@@ -90,6 +93,7 @@ class WorkspaceClient {
     const std::string name_;
     protocol::Peer peer_;
     bool answers_approvals_ = false;
+    bool was_cut_ = false;
     Event over_;
     TaskScope tasks_;
 };

@@ -1,7 +1,9 @@
 """`cellgate approvals`, beside an editor in the same workspace: nothing is allowed that was not shown at a terminal."""
 
 import json
+import os
 import signal
+import socket
 import subprocess
 import unittest
 
@@ -116,6 +118,39 @@ class Approvals(CommandsBesideEditor):
         self.user.deny(asked)
         self.assertEqual(json.loads(process.stdout.readline())["decision"], "deny")
         cell.result()
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(TIMEOUT), 0)
+
+    def test_a_sidecar_that_ends_as_it_is_greeted_is_followed_by_the_next(self):
+        version = self.command("--version").split()[1]
+        self.user.close()
+        self.command("stop")
+        self.wait_for_the_end_of_the_sidecar()
+        (folder,) = (self.workspace.runtime / "cellgate/roots").iterdir()
+        sockets = []
+        for role in ("agent", "user"):
+            listener = socket.socket(socket.AF_UNIX)
+            self.addCleanup(listener.close)
+            listener.bind(str(folder / f"{role}.sock"))
+            listener.listen()
+            listener.settimeout(TIMEOUT)
+            sockets.append(listener)
+        process = start_process([CELLGATE, "approvals", "follow"], cwd=self.workspace.path, text=True,
+                                env=self.workspace.environment(), stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+        self.addCleanup(OWN.discard, process.pid)
+        self.addCleanup(process.stderr.close)
+        self.addCleanup(process.kill)
+        for listener in sockets:
+            client, _ = listener.accept()
+            with client:
+                client.sendall(f"cellgate {version} {os.getpid()} serving\n".encode())
+                read = b""
+                while listener is sockets[-1] and b"initialize" not in read:
+                    read += client.recv(65536)
+                if listener is sockets[-1]:
+                    for role in ("agent", "user"):
+                        (folder / f"{role}.sock").unlink()
+        self.assertIn("this waits for one", process.stderr.readline())
         process.send_signal(signal.SIGINT)
         self.assertEqual(process.wait(TIMEOUT), 0)
 

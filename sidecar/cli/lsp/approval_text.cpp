@@ -1,5 +1,7 @@
 #include "lsp/approval_text.hpp"
 
+#include "approval_prompt.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -12,7 +14,6 @@ namespace cellgate::cli::lsp {
 namespace {
 
 constexpr std::size_t max_shown_bytes = std::size_t{16} << 10;
-constexpr std::size_t short_id_length = 8;
 // What fits into a terminal of 24 rows and 80 columns, with the answers below it: Helix crashes when that does not.
 constexpr std::size_t max_window_rows = 12;
 constexpr std::size_t window_columns = 60;
@@ -55,11 +56,7 @@ std::string shown_text(const protocol::Approval& approval, Room room) {
 std::string reference_text(const protocol::Approval& approval) {
     return fmt::format(
         "waits for your answer: {}\ntoo long to be shown here; `cellgate approvals allow {}` shows all of it",
-        approval.display.front(), short_id(approval));
-}
-
-std::string short_id(const protocol::Approval& approval) {
-    return approval.approval_id.substr(0, short_id_length);
+        approval.display.front(), ApprovalPrompt::short_id(approval.approval_id));
 }
 
 } // namespace cellgate::cli::lsp

@@ -20,7 +20,5 @@ std::optional<std::string> whole_text(const protocol::Approval& approval, Room r
 std::string shown_text(const protocol::Approval& approval, Room room);
 // Its first line, and where the rest is shown.
 std::string reference_text(const protocol::Approval& approval);
-// The beginning of its id, by which `cellgate approvals` takes it.
-std::string short_id(const protocol::Approval& approval);
 
 } // namespace cellgate::cli::lsp

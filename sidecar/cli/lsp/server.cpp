@@ -1,5 +1,6 @@
 #include "lsp/server.hpp"
 
+#include "approval_prompt.hpp"
 #include "base/escape_unprintable.hpp"
 #include "base/percent_encoding.hpp"
 #include "daemon/connect.hpp"
@@ -358,7 +359,7 @@ Task<void> Server::ask_in_window(std::string approval_id) {
     }
     if (title == later) {
         say(Severity::warning, fmt::format("{} still waits for an answer: cellgate approvals allow {}",
-                                           approval.display.front(), short_id(approval)));
+                                           approval.display.front(), ApprovalPrompt::short_id(approval.approval_id)));
         co_return;
     }
     std::int64_t choice = refusal;

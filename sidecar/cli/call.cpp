@@ -1,9 +1,11 @@
 // `cellgate call SERVER TOOL JSON`: one tool call through the gate, its result as JSON.
 
+#include "argument_error.hpp"
 #include "commands.hpp"
 #include "json_output.hpp"
 #include "sidecar_arguments.hpp"
 #include "terminal_client.hpp"
+#include "value_checks.hpp"
 
 namespace cellgate::cli {
 
@@ -44,10 +46,10 @@ void add_call(CLI::App& app, Invocation& invocation) {
         arguments->sidecar.take_server_command(invocation);
         invocation.run = [arguments] {
             if (const std::optional<JsonProblem> problem = check_json(arguments->arguments)) {
-                throw Error(ErrorCode::arguments_invalid,
-                            fmt::format("expected the arguments as a JSON object, found {} at byte {}", problem->what,
-                                        problem->offset),
-                            "quote them for the shell: '{\"path\": \"notes.txt\"}'");
+                throw ArgumentError(ErrorCode::arguments_invalid,
+                                    fmt::format("expected the arguments as a JSON object, found {} at byte {}",
+                                                problem->what, problem->offset),
+                                    "quote them for the shell: '{\"path\": \"notes.txt\"}'");
             }
             const RawJson tool_arguments = RawJson::checked(arguments->arguments);
             async::Loop loop;

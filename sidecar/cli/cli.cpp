@@ -34,8 +34,8 @@ void explain(const Error& error) {
 }
 
 // The words for the parser, last one first, as it takes them. Words after `--` go to the invocation; `help` and
-// `help run` become --help and `run --help`.
-std::vector<std::string> words_to_parse(int argc, char** argv, Invocation& invocation) {
+// `help run` become --help and `run --help`. Throws ArgumentError for help of no subcommand.
+std::vector<std::string> words_to_parse(const CLI::App& app, int argc, char** argv, Invocation& invocation) {
     std::vector<std::string> words(argv + 1, argv + argc);
     if (const auto dashes = std::find(words.begin(), words.end(), "--"); dashes != words.end()) {
         invocation.server_command.emplace(dashes + 1, words.end());
@@ -43,10 +43,18 @@ std::vector<std::string> words_to_parse(int argc, char** argv, Invocation& invoc
     }
     if (!words.empty() && words.front() == "help") {
         words.erase(words.begin());
+        const auto option =
+            std::find_if(words.begin(), words.end(), [](const auto& word) { return word.starts_with('-'); });
+        named_subcommand(app, {words.begin(), option});
         words.emplace_back("--help");
     }
     std::reverse(words.begin(), words.end());
     return words;
+}
+
+// Whether it refuses a value of a request: those are made of what the user typed.
+bool is_of_arguments(const Error& error) {
+    return error.code == ErrorCode::invalid_params && error.message.starts_with("params.");
 }
 
 // Flushes stdout here, where a failure can still be reported. A closed pipe is not a failure.
@@ -73,7 +81,7 @@ int main(int argc, char** argv) {
     use_config_file(app);
     app.footer("`cellgate help SUBCOMMAND` lists its options."); // not theirs
     try {
-        std::vector<std::string> words = words_to_parse(argc, argv, invocation);
+        std::vector<std::string> words = words_to_parse(app, argc, argv, invocation);
         // Before --help, which would be answered whatever else there is.
         if (const auto unknown = unknown_subcommand(app, words)) {
             fmt::print(stderr, "cellgate: {}\n", *unknown);
@@ -83,6 +91,9 @@ int main(int argc, char** argv) {
         if (invocation.server_command && !invocation.takes_server_command) {
             throw CLI::ExtrasError(std::vector<std::string>{"--"});
         }
+    } catch (const ArgumentError& error) {
+        explain(error);
+        return 2;
     } catch (const CLI::ConfigError& error) {
         explain(config_file_error(app, error));
         return 2;
@@ -100,7 +111,7 @@ int main(int argc, char** argv) {
         return 2;
     } catch (const Error& error) {
         explain(error);
-        return 1;
+        return is_of_arguments(error) ? 2 : 1;
     } catch (const std::exception& error) {
         explain(Error(ErrorCode::internal_error, error.what()));
         return 1;

@@ -3,6 +3,7 @@
 
 #include "command_tree.hpp"
 #include "commands.hpp"
+#include "value_checks.hpp"
 
 #include <fmt/format.h>
 
@@ -171,7 +172,7 @@ void add_completion(CLI::App& app, Invocation& invocation) {
         app.add_subcommand("completion", "Print the script by which a shell completes the command line");
     command->add_option("SHELL", *shell, "bash, zsh or fish")
         ->required()
-        ->check(CLI::IsMember({"bash", "zsh", "fish"}).description({}))
+        ->check(one_of({"bash", "zsh", "fish"}))
         ->type_name("bash|zsh|fish");
     command->callback([shell, &invocation] {
         invocation.run = [shell] {

@@ -8,6 +8,7 @@
 #include "daemon/connect.hpp"
 #include "hook_format.hpp"
 #include "program_to_call.hpp"
+#include "value_checks.hpp"
 #include "workspace_client.hpp"
 
 #include <fmt/format.h>
@@ -149,10 +150,10 @@ void add_agent(CLI::App& hook, Invocation& invocation, const HookAgent& agent) {
     command
         ->add_option("--root", arguments->workspace,
                      "The workspace; default: the project's folder, or else the current directory")
-        ->check(CLI::ExistingDirectory.description({}))
+        ->check(existing_folder())
         ->type_name("DIR");
     command->add_option("--timeout", arguments->wait_seconds, "How long to wait for a user; then it is denied")
-        ->check(CLI::Range(std::int64_t{1}, max_wait).description({}))
+        ->check(whole_number(1, max_wait))
         ->type_name("SECONDS");
     CLI::Option* config = command->add_flag("--print-config", arguments->print_config,
                                             fmt::format("Print what to write into {}", agent.settings_file));
@@ -160,7 +161,7 @@ void add_agent(CLI::App& hook, Invocation& invocation, const HookAgent& agent) {
         ->add_option("--event", arguments->event,
                      fmt::format("In what is printed: {}, for each call, or {}, for what {} would ask about itself",
                                  before_each_tool, before_each_prompt, agent.title))
-        ->check(CLI::IsMember({std::string(before_each_tool), std::string(before_each_prompt)}).description({}))
+        ->check(one_of({std::string(before_each_tool), std::string(before_each_prompt)}))
         ->needs(config)
         ->type_name("EVENT");
     command->callback([arguments, &invocation] {

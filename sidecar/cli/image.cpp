@@ -7,6 +7,7 @@
 #include "json_output.hpp"
 #include "store/directories.hpp"
 #include "until_interrupted.hpp"
+#include "value_checks.hpp"
 
 #include <fmt/format.h>
 
@@ -139,7 +140,7 @@ void add_image(CLI::App& app, Invocation& invocation) {
     CLI::App* command = group->add_subcommand("build", "Build an image from a Containerfile, without a network");
     command->add_option("DIR|FILE", arguments->name, "A folder with a Containerfile or a Dockerfile, or such a file")
         ->required()
-        ->check(CLI::ExistingPath.description({}))
+        ->check(existing_path())
         ->type_name("");
     command->add_option("--tag", arguments->tag, "The image's name")->required()->type_name("NAME");
     command->add_flag("--network", arguments->network,

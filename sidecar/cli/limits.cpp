@@ -4,6 +4,7 @@
 #include "protocol/messages/sessions.hpp"
 #include "running_sidecar.hpp"
 #include "session_text.hpp"
+#include "value_checks.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -69,8 +70,12 @@ void add_limit(CLI::App& command, LimitsArguments& arguments, const char* name, 
         },
         help);
     option->type_name(type);
-    if constexpr (std::is_same_v<Number, std::uint64_t>) {
-        option->transform(CLI::AsSizeValue(false).description({}));
+    if (std::string_view(type) == "SIZE") {
+        option->transform(size_in_bytes());
+    } else if constexpr (std::is_floating_point_v<Number>) {
+        option->check(positive_number());
+    } else {
+        option->check(whole_number(1));
     }
 }
 

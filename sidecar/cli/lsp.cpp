@@ -3,6 +3,7 @@
 #include "commands.hpp"
 #include "daemon/stdio.hpp"
 #include "lsp/server.hpp"
+#include "value_checks.hpp"
 
 #include <memory>
 #include <string>
@@ -24,7 +25,7 @@ void add_lsp(CLI::App& app, Invocation& invocation) {
     CLI::App* command = app.add_subcommand(
         "lsp", "A language server on stdin and stdout: cells, and answers to what waits, in any editor");
     command->add_option("--root", *workspace, "The workspace; default: the folder that the editor names")
-        ->check(CLI::ExistingDirectory.description({}))
+        ->check(existing_folder())
         ->type_name("DIR");
     command->callback([workspace, &invocation] {
         invocation.run = [workspace] {

@@ -1,6 +1,5 @@
 // `cellgate man`: the manual page, in roff, made from the subcommands and options themselves.
 
-#include "argument_error.hpp"
 #include "base/encoding.hpp"
 #include "command_tree.hpp"
 #include "commands.hpp"
@@ -70,21 +69,8 @@ void add_command(std::string& page, const CLI::App& app, const std::string& word
     }
 }
 
-// The one with these names, from the program on; nullptr: none was named.
-const CLI::App* described_by(const CLI::App& app, const std::vector<std::string>& names) {
-    const CLI::App* command = &app;
-    for (const std::string& name : names) {
-        const CLI::App* next = find_subcommand(*command, name);
-        if (next == nullptr) {
-            throw ArgumentError(ErrorCode::invalid_params, no_subcommand(*command, name));
-        }
-        command = next;
-    }
-    return names.empty() ? nullptr : command;
-}
-
 std::string manual_page(const CLI::App& app, const std::vector<std::string>& names) {
-    const CLI::App* one = described_by(app, names);
+    const CLI::App* one = names.empty() ? nullptr : &named_subcommand(app, names);
     const std::string title = one == nullptr ? "cellgate" : fmt::format("cellgate {}", fmt::join(names, " "));
     std::string page = fmt::format(".TH \"{}\" 1 \"\" \"cellgate {}\"\n", roff(title), CELLGATE_VERSION);
     const CLI::App& described = one == nullptr ? app : *one;

@@ -12,6 +12,7 @@
 #include "log_level_option.hpp"
 #include "program_to_call.hpp"
 #include "service/sidecar.hpp"
+#include "value_checks.hpp"
 #include "workspace_option.hpp"
 
 #include <fmt/format.h>
@@ -95,14 +96,14 @@ void add_mcp(CLI::App& app, Invocation& invocation) {
         ->add_option("--as", options->tool_set,
                      "The tools that are offered: few (default), all, or those of ipybox, Python Sandbox Server "
                      "(python-sandbox) or sandboxmcp, with their names and results")
-        ->check(CLI::IsMember(tool_sets).description({}))
+        ->check(one_of(tool_sets))
         ->type_name("NAME");
     add_log_level(*command, options->sidecar.log_level, "If this starts the sidecar: what it logs");
     CLI::Option* config =
         command->add_option("--print-config", *client,
                             fmt::format("Print what to write into the configuration of an MCP client: {}",
                                         fmt::join(agent::mcp_clients(), ", ")));
-    config->check(CLI::IsMember(agent::mcp_clients()).description({}))->type_name("CLIENT");
+    config->check(one_of(agent::mcp_clients()))->type_name("CLIENT");
     add_http(*command, http, config);
     command->callback([options, client, http, &invocation] {
         invocation.run = [options, client, http] {

@@ -1,5 +1,6 @@
 #include "parse_error_text.hpp"
 
+#include "argument_error.hpp"
 #include "base/escape_unprintable.hpp"
 #include "base/suggest.hpp"
 #include "command_tree.hpp"
@@ -89,6 +90,10 @@ std::string too_many(const CLI::App& command, const std::vector<std::string>& wo
 } // namespace
 
 std::string no_subcommand(const CLI::App& app, const std::string& name) {
+    if (subcommands_of(app).empty()) {
+        return fmt::format("expected nothing after `{}`, which has no subcommands, found {}", called(app),
+                           escape_unprintable(name));
+    }
     std::string meant = app.get_parent() == nullptr ? known_as(name) : std::string();
     if (meant.empty()) {
         std::vector<std::string> names;
@@ -103,6 +108,18 @@ std::string no_subcommand(const CLI::App& app, const std::string& name) {
     return fmt::format("there is no subcommand {}{}; `cellgate help{}{}` lists those that there are",
                        escape_unprintable(name), meant.empty() ? "" : fmt::format(", but `cellgate {}`", meant),
                        path.empty() ? "" : " ", path);
+}
+
+const CLI::App& named_subcommand(const CLI::App& app, const std::vector<std::string>& names) {
+    const CLI::App* command = &app;
+    for (const std::string& name : names) {
+        const CLI::App* next = find_subcommand(*command, name);
+        if (next == nullptr) {
+            throw ArgumentError(ErrorCode::invalid_params, no_subcommand(*command, name));
+        }
+        command = next;
+    }
+    return *command;
 }
 
 std::optional<std::string> unknown_subcommand(const CLI::App& app, const std::vector<std::string>& words) {
@@ -132,6 +149,9 @@ std::string parse_error_text(const CLI::App& app, const CLI::ParseError& error) 
     }
     if (!left.empty() && dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
         return fmt::format("cellgate: {}\n", too_many(command, left));
+    }
+    if (const std::string_view what = error.what(); dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
+        return fmt::format("cellgate: {}: expected a value, found nothing\n", what.substr(0, what.find(':')));
     }
     return fmt::format("{}\nRun with --help for more information.\n", escape_unprintable(error.what(), true));
 }

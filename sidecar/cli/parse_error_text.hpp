@@ -13,6 +13,8 @@ namespace cellgate::cli {
 std::optional<std::string> unknown_subcommand(const CLI::App& app, const std::vector<std::string>& words);
 // Names the nearest of `app`, or the one that does what other programs call so.
 std::string no_subcommand(const CLI::App& app, const std::string& name);
+// The one with these names, from the program on. Throws ArgumentError with no_subcommand().
+const CLI::App& named_subcommand(const CLI::App& app, const std::vector<std::string>& names);
 // With line breaks. Of `app`, whose parsing threw `error`.
 std::string parse_error_text(const CLI::App& app, const CLI::ParseError& error);
 

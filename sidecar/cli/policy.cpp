@@ -2,6 +2,7 @@
 
 #include "protocol/messages/policy.hpp"
 
+#include "argument_error.hpp"
 #include "base/encoding.hpp"
 #include "base/escape_unprintable.hpp"
 #include "base/json_codec.hpp"
@@ -13,6 +14,7 @@
 #include "terminal_client.hpp"
 #include "tools/rule_text.hpp"
 #include "user_agrees.hpp"
+#include "value_checks.hpp"
 #include "workspace_option.hpp"
 
 #include <fmt/format.h>
@@ -44,11 +46,24 @@ struct PolicyArguments {
 
 using PolicyAction = Task<void> (*)(async::Loop*, PolicyArguments*, TerminalClient&);
 
+// An action that is about a rule which the user typed.
+template <PolicyAction action>
+Task<void> with_typed_rule(async::Loop* loop, PolicyArguments* arguments, TerminalClient& client) {
+    try {
+        co_await action(loop, arguments, client);
+    } catch (const Error& error) {
+        rethrow_of_typed_rule(error);
+    }
+}
+
 Task<void> list(async::Loop* /*loop*/, PolicyArguments* arguments, TerminalClient& client) {
     const Empty nothing;
     const protocol::PolicyListResult found = co_await client.sidecar().call<protocol::PolicyList>(nothing);
     for (const protocol::Rule& rule : found.rules) {
         fmt::print("{}\n", arguments->json ? to_json(rule) : rule_line(rule));
+    }
+    if (found.rules.empty() && !arguments->json) {
+        fmt::print("there are no rules: each action is asked about; `cellgate policy add` makes one\n");
     }
 }
 
@@ -226,7 +241,8 @@ void add_policy(CLI::App& app, Invocation& invocation) {
     };
     add_part("list", "List the rules in force", list);
 
-    CLI::App* adding = add_part("add", "Add a rule, after saying what it would have covered lately", add);
+    CLI::App* adding =
+        add_part("add", "Add a rule, after saying what it would have covered lately", with_typed_rule<add>);
     adding
         ->add_option("RULE", arguments->text,
                      "allow, ask, deny, inspect or review, and what: 'deny filesystem/move_file', 'allow network "
@@ -240,8 +256,8 @@ void add_policy(CLI::App& app, Invocation& invocation) {
     adding->add_flag("--yes", arguments->yes, "Do not ask about a rule that would have allowed what was denied");
     adding->footer(tools::rule_help);
 
-    CLI::App* trying =
-        add_part("test", "Say what would happen to a call, a connection or a request; nothing is done", test);
+    CLI::App* trying = add_part("test", "Say what would happen to a call, a connection or a request; nothing is done",
+                                with_typed_rule<test>);
     trying->alias("explain");
     trying
         ->add_option("ACTION", arguments->text,
@@ -254,6 +270,7 @@ void add_policy(CLI::App& app, Invocation& invocation) {
         add_part("suggest", "Print the narrowest rule that covers past actions; nothing is added", suggest);
     suggesting->add_option("NUMBER", arguments->seqs, "The number of an entry, as `cellgate record list` shows it")
         ->required()
+        ->check(whole_number(0))
         ->type_name("");
 
     add_part("remove", "Remove a rule", remove)

@@ -12,6 +12,7 @@
 #include "record/record_reader.hpp"
 #include "record_text.hpp"
 #include "time_argument.hpp"
+#include "value_checks.hpp"
 #include "workspace_option.hpp"
 #include "workspace_record.hpp"
 
@@ -70,6 +71,9 @@ int list(const std::string& workspace, const Filters& filters, bool as_json) {
     std::reverse(entries.begin(), entries.end());
     for (const record::StoredEntry& entry : entries) {
         fmt::print("{}\n", as_json ? entry.json : escape_unprintable(record_line(entry.json)));
+    }
+    if (entries.empty() && !as_json) {
+        fmt::print("there is no such entry\n");
     }
     return 0;
 }
@@ -218,12 +222,13 @@ void add_record(CLI::App& app, Invocation& invocation) {
                             [workspace, filters, as_json] { return list(*workspace, *filters, *as_json); });
     add_filters(*listing, *filters);
     listing->add_option("--limit", filters->query.limit, fmt::format("At most so many; default: {}", default_entries))
-        ->check(CLI::PositiveNumber.description({}))
+        ->check(whole_number(1))
         ->type_name("N");
     auto seq = std::make_shared<std::int64_t>(0);
     add("show", "Show all of one entry", [workspace, seq, as_json] { return show(*workspace, *seq, *as_json); })
         ->add_option("NUMBER", *seq, "The entry's number, as list shows it")
         ->required()
+        ->check(whole_number(0))
         ->type_name("");
     auto checkpoint = std::make_shared<std::string>();
     add("verify", "Check that nothing in it was changed, removed or added",
@@ -241,7 +246,10 @@ void add_record(CLI::App& app, Invocation& invocation) {
         "for a collector's /v1/traces");
     CLI::App* proving = add("prove", "Prove that an entry is in the record that the newest checkpoint signs",
                             [workspace, seq, as_json] { return prove(*workspace, *seq, *as_json); });
-    proving->add_option("NUMBER", *seq, "The entry's number, as list shows it")->required()->type_name("");
+    proving->add_option("NUMBER", *seq, "The entry's number, as list shows it")
+        ->required()
+        ->check(whole_number(0))
+        ->type_name("");
 }
 
 } // namespace cellgate::cli

@@ -17,6 +17,7 @@
 #include "sidecar_arguments.hpp"
 #include "source_file.hpp"
 #include "terminal_client.hpp"
+#include "value_checks.hpp"
 
 #include <csignal>
 #include <filesystem>
@@ -291,7 +292,7 @@ void add_run(CLI::App& app, Invocation& invocation) {
                      "A file of Python (.py), TypeScript (.ts), bash (.sh) or another language that has a kernel, or a "
                      "Jupyter notebook (.ipynb), which stays as it is")
         ->required()
-        ->check(CLI::ExistingFile.description({}))
+        ->check(existing_file())
         ->type_name("");
     add_kernel(*command, arguments->kernel);
     command->add_option("--language", arguments->language, "As kernels spell it: typescript. Default: the file's")
@@ -301,12 +302,7 @@ void add_run(CLI::App& app, Invocation& invocation) {
     add_profile(*command, arguments->profile);
     add_kernel_environment(*command, "--kernel-env", arguments->variables);
     command->add_option("--timeout", arguments->timeout, "Seconds for each cell; waiting for an answer does not count")
-        ->check([](const std::string& text) {
-            double seconds = 0;
-            return CLI::detail::lexical_cast(text, seconds) && seconds > 0
-                       ? std::string()
-                       : "expected a number of seconds greater than 0, found " + text;
-        })
+        ->check(positive_number())
         ->type_name("SECONDS");
     command->add_flag("--changes", arguments->changes,
                       "Keep which files of the workspace the cells change: `cellgate changes`, `cellgate undo`");

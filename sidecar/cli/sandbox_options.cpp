@@ -1,5 +1,7 @@
 #include "sandbox_options.hpp"
 
+#include "value_checks.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -18,7 +20,7 @@ std::vector<std::string> absolute(const std::vector<std::string>& paths) {
 }
 
 CLI::Option* add_paths(CLI::App& command, const char* name, std::vector<std::string>& paths, const char* help) {
-    return command.add_option(name, paths, help)->check(CLI::ExistingPath.description({}))->type_name("PATH");
+    return command.add_option(name, paths, help)->check(existing_path())->type_name("PATH");
 }
 
 } // namespace
@@ -28,7 +30,7 @@ CLI::Option* add_sandbox_config(CLI::App& command, std::string& file) {
         .add_option("--sandbox-config", file,
                     "A settings file in srt's format, such as ipybox's sandbox.json: what it allows is shown beside "
                     "what the sandbox always shows, what it denies is hidden")
-        ->check(CLI::ExistingFile.description({}))
+        ->check(existing_file())
         ->type_name("FILE");
 }
 
@@ -43,7 +45,7 @@ CLI::Option* add_sandbox_launcher(CLI::App& command, std::string& launcher) {
             "--sandbox", launcher,
             "What the sandbox is made by: bwrap, the default; gvisor, the same with a kernel of its own, slower; "
             "or landlock, which is weaker and needs no user namespaces. See `cellgate doctor`")
-        ->check(CLI::IsMember(names).description({}))
+        ->check(one_of(names))
         ->type_name(fmt::format("{}", fmt::join(names, "|")));
 }
 

@@ -10,6 +10,7 @@
 #include "terminal_client.hpp"
 #include "tools/execution_rules.hpp"
 #include "tools/saved_tool.hpp"
+#include "value_checks.hpp"
 
 #include <fmt/format.h>
 
@@ -134,6 +135,7 @@ void add_save(CLI::App& app, Invocation& invocation) {
         ->type_name("");
     command->add_option("NAME", arguments->function.name, "Of the function, and of the tool")
         ->required()
+        ->check(variable_name())
         ->type_name("");
     command->add_option("--description", arguments->function.description, "Default: the docstring's first paragraph");
     command->add_option("--rule", arguments->rules,

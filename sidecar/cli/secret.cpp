@@ -1,5 +1,6 @@
 // `cellgate secret`: the secrets that tool servers get: add, list and remove them.
 
+#include "argument_error.hpp"
 #include "base/environment.hpp"
 #include "base/escape_unprintable.hpp"
 #include "base/json_codec.hpp"
@@ -12,6 +13,7 @@
 #include "running_sidecar.hpp"
 #include "store/secrets.hpp"
 #include "terminal_client.hpp"
+#include "value_checks.hpp"
 #include "workspace_option.hpp"
 
 #include <fmt/format.h>
@@ -112,10 +114,16 @@ Task<void> list_secrets(async::Loop* loop, SecretArguments* arguments) {
     if (!found) {
         co_return;
     }
+    bool any = false;
     for (const protocol::SecretInfo& secret : found->secrets) {
         if (secret.session_id.value_or("") == arguments->session) {
             fmt::print("{}\n", arguments->json ? to_json(secret) : secret_line(secret));
+            any = true;
         }
+    }
+    if (!any && !arguments->json) {
+        fmt::print("there are no secrets{}; `cellgate secret add` keeps one\n",
+                   arguments->session.empty() ? "" : " of that session alone");
     }
 }
 
@@ -161,9 +169,11 @@ Task<void> add_one(async::Loop* loop, SecretArguments* arguments) {
     if (!arguments->command.empty()) {
         params.command = plain_words(arguments->command);
         if (!params.command || params.command->empty()) {
-            throw Error(ErrorCode::invalid_params,
-                        "expected a program and its arguments: no shell is there for variables, pipes and patterns",
-                        "A shell of its own can be the program: sh -c '…'");
+            throw ArgumentError(
+                ErrorCode::invalid_params,
+                "--command: expected a program and its arguments, found what only a shell takes (variables, pipes, "
+                "patterns), or nothing",
+                "A shell of its own can be the program: sh -c '…'");
         }
     } else if (!arguments->file.empty()) {
         params.file = std::filesystem::absolute(arguments->file);
@@ -221,7 +231,7 @@ void add_secret(CLI::App& app, Invocation& invocation) {
             ->type_name("ID");
     };
     const auto names_one = [&](CLI::App* part, const char* meaning) {
-        part->add_option("NAME", arguments->name, meaning)->required()->type_name("");
+        part->add_option("NAME", arguments->name, meaning)->required()->check(variable_name())->type_name("");
         part->add_flag("--workspace", arguments->of_workspace, "This workspace's; default: yours, for all of them")
             ->excludes(names_session(part));
     };

@@ -1,9 +1,11 @@
 #include "server_options.hpp"
 
+#include "value_checks.hpp"
+
 namespace cellgate::cli {
 
 CLI::Option* ServerOptions::add_to(CLI::App& command, const std::string& what) {
-    CLI::Option* address = command.add_option("--jupyter-server", url, what)->type_name("URL");
+    CLI::Option* address = command.add_option("--jupyter-server", url, what)->check(http_url())->type_name("URL");
     command
         .add_option("--token-secret", token_secret,
                     "The secret (`cellgate secret add NAME`) that the Jupyter server gets as its token; without, it is "

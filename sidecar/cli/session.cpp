@@ -10,6 +10,7 @@
 #include "session_permissions.hpp"
 #include "session_text.hpp"
 #include "text_table.hpp"
+#include "value_checks.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -203,7 +204,7 @@ void add_create_options(CLI::App& command, SessionArguments& arguments) {
     command.get_option("--kernel")->excludes(language);
     add_profile(command, arguments.profile);
     command.add_option("--cwd", arguments.cwd, "Where it starts; default: the workspace")
-        ->check(CLI::ExistingDirectory.description({}))
+        ->check(existing_folder())
         ->type_name("DIR");
     add_kernel_environment(command, "--env", arguments.variables);
     arguments.sandbox.add_to(command);

@@ -1,11 +1,13 @@
 #include "sidecar_arguments.hpp"
 
+#include "argument_error.hpp"
 #include "base/environment.hpp"
 #include "base/escape_unprintable.hpp"
 #include "base/host.hpp"
 #include "gate/connection_rule.hpp"
 #include "mcp_config_file.hpp"
 #include "tools/rule_text.hpp"
+#include "value_checks.hpp"
 #include "workspace_option.hpp"
 
 #include <fmt/format.h>
@@ -52,9 +54,11 @@ void SidecarArguments::add_to(CLI::App& command) {
         .add_option("--mcp-config", mcp_config,
                     "MCP servers that code may call, as {\"mcpServers\": {...}}. Naming the "
                     "file allows starting them; each call is still asked about")
-        ->check(CLI::ExistingFile.description({}))
+        ->check(existing_file())
         ->type_name("FILE");
-    command.add_option("--url", url, "The URL of the named tool server, if it is reached over HTTP")->type_name("URL");
+    command.add_option("--url", url, "The URL of the named tool server, if it is reached over HTTP")
+        ->check(http_url())
+        ->type_name("URL");
     command
         .add_option(
             "--header", headers,
@@ -127,8 +131,12 @@ service::SidecarOptions SidecarArguments::options() const {
     service::SidecarOptions options;
     options.workspace = workspace;
     options.environment = process_environment();
-    for (const std::string& rule : allow) {
-        options.rules.push_back(tools::parse_allow_rule(rule, std::chrono::system_clock::now()));
+    try {
+        for (const std::string& rule : allow) {
+            options.rules.push_back(tools::parse_allow_rule(rule, std::chrono::system_clock::now()));
+        }
+    } catch (const Error& error) {
+        rethrow_of_typed_rule(error);
     }
     for (const std::string& host : allow_domains) {
         options.rules.push_back(gate::connection_rule(protocol::Effect::allow, host));

@@ -1,6 +1,7 @@
 #include "terminal_client.hpp"
 
 #include "approval_prompt.hpp"
+#include "argument_error.hpp"
 #include "base/environment.hpp"
 #include "base/sync.hpp"
 #include "elicitation_prompt.hpp"
@@ -82,6 +83,14 @@ Task<protocol::InputRequestResult> TerminalClient::on_input_request(protocol::In
 
 namespace {
 
+std::unique_ptr<TerminalClient> make_client(async::Loop* loop, service::SidecarOptions options) {
+    try {
+        return std::make_unique<TerminalClient>(*loop, std::move(options));
+    } catch (const Error& error) {
+        rethrow_of_typed_rule(error); // of --allow
+    }
+}
+
 Task<void> start_and_run(TerminalClient* client, std::function<Task<void>(TerminalClient&)> body) {
     co_await client->sidecar().start();
     co_await body(*client);
@@ -98,17 +107,17 @@ service::SidecarOptions options_of(const std::string& workspace) {
 
 Task<void> with_terminal_client(async::Loop* loop, service::SidecarOptions options,
                                 std::function<Task<void>(TerminalClient&)> body) {
-    TerminalClient client(*loop, std::move(options));
+    const std::unique_ptr<TerminalClient> client = make_client(loop, std::move(options));
     try {
-        co_await finally(start_and_run(&client, std::move(body)), client.close());
+        co_await finally(start_and_run(client.get(), std::move(body)), client->close());
     } catch (Error& problem) {
-        if (const std::string advice = client.advice(); !advice.empty()) {
+        if (const std::string advice = client->advice(); !advice.empty()) {
             problem.hint += (problem.hint.empty() ? "" : "\n  ") + advice;
         }
         throw;
     }
-    if (const std::string advice = client.advice(); !advice.empty()) {
-        client.printer().note(advice);
+    if (const std::string advice = client->advice(); !advice.empty()) {
+        client->printer().note(advice);
     }
 }
 

@@ -10,6 +10,7 @@
 #include "protocol/messages/changes.hpp"
 #include "protocol/messages/record.hpp"
 #include "record/record_reader.hpp"
+#include "value_checks.hpp"
 #include "workspace_option.hpp"
 #include "workspace_record.hpp"
 
@@ -99,7 +100,7 @@ void add_verify(CLI::App& app, Invocation& invocation) {
         app.add_subcommand("verify", "Say which execution left a file as it is, by the record of the workspace");
     command->add_option("FILE", arguments->file, "The file, or a copy of it")
         ->required()
-        ->check(CLI::ExistingFile.description({}))
+        ->check(existing_file())
         ->type_name("");
     add_root(*command, arguments->workspace);
     add_json(*command, arguments->json);

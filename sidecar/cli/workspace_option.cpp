@@ -1,10 +1,12 @@
 #include "workspace_option.hpp"
 
+#include "value_checks.hpp"
+
 namespace cellgate::cli {
 
 void add_root(CLI::App& command, std::string& workspace) {
     command.add_option("--root", workspace, "The workspace; default: the current directory")
-        ->check(CLI::ExistingDirectory.description({}))
+        ->check(existing_folder())
         ->type_name("DIR");
 }
 

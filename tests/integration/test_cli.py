@@ -187,18 +187,25 @@ class WithoutATerminal(CliTest):
         for rule in ("*", "*/*", "**", "", "/", "fix", "*/tool", "/x", "fix/"):
             with self.subTest(rule):
                 ended = self.cli("run", "--allow", rule, script)
-                self.assertNotEqual(ended.returncode, 0)
+                self.assertEqual(ended.returncode, 2)
                 self.assertTrue(ended.stderr.strip())
                 self.assertFalse((self.workspace.path / "ran").exists())
 
     def test_a_rule_with_a_mistyped_argument_is_refused_before_anything_runs(self):
         script = self.script("open('ran', 'w')")
         ended = self.cli("run", "--allow", "host/read_file pth=under:.", script)
-        self.assertNotEqual(ended.returncode, 0)
+        self.assertEqual(ended.returncode, 2)
         self.assertIn("Did you mean path?", ended.stderr)
         self.assertFalse((self.workspace.path / "ran").exists())
         ended = self.cli("run", "--allow", "host/read_file path=under:.", script)
         self.assertEqual(ended.returncode, 0, ended.stderr)
+
+    def test_a_problem_of_the_workspaces_servers_is_said_once(self):
+        self.workspace.write(".mcp.json", json.dumps({"mcpServers": {
+            "a": {"command": "cat", "envFile": "x"}, "fix": {"command": "cat"}}}))
+        ended = self.cli("generate", "fix")
+        self.assertEqual(ended.returncode, 1)
+        self.assertEqual(ended.stderr.count("envFile is not supported"), 1, ended.stderr)
 
     def test_input_is_at_its_end(self):
         ended = self.cli("run", self.script("input('anyone? ')"))
@@ -344,8 +351,8 @@ class OtherCommands(CliTest):
     def test_a_command_is_allowed_whole_and_not_by_a_pattern(self):
         for wide in ("allow host/run_command", 'allow host/run_command argv=["printf","x"]'):
             refused = self.cli("policy", "add", wide, rooted=False)
-            self.assertEqual(refused.returncode, 1)
-            self.assertIn("one exact payload", refused.stderr)
+            self.assertEqual(refused.returncode, 2)
+            self.assertIn("names exactly what it allows", refused.stderr)
         added = self.cli("policy", "add", 'allow host/run_command ={"argv":["printf","x"]}', rooted=False)
         self.assertEqual(added.returncode, 0, added.stderr)
         for argv, code in ((["printf", "x"], 0), (["printf", "x", "y"], 1)):
@@ -427,21 +434,6 @@ class OtherCommands(CliTest):
             ended = self.cli(*words, rooted=False)
             self.assertEqual((ended.returncode, ended.stdout), (2, ""))
             self.assertIn("there is no subcommand nope", ended.stderr)
-
-    def test_what_was_meant_is_named(self):
-        for words, text in ((["run", "--timout", "3", "notes.txt"], "has no option --timout; --timeout?"),
-                            (["run", "--config-file", "x", "notes.txt"], "--config-file goes before the subcommand"),
-                            (["session", "kill", "nope"], "there is no subcommand kill"),
-                            (["policy", "add", "deny", "network", "example.org"], "found network example.org; put RULE"),
-                            (["vault"], "`cellgate secret`"), (["runn"], "`cellgate run`"),
-                            (["inspect"], "`cellgate session inspect`"), (["man", "nope"], "no subcommand nope"),
-                            (["mcp", "--http", "foo"], "expected HOST:PORT"),
-                            (["record", "list", "--since", "foo"], "--since: expected a time")):
-            with self.subTest(words):
-                ended = self.cli(*words, rooted=False)
-                self.assertEqual(ended.returncode, 2, ended.stderr)
-                self.assertIn(text, ended.stderr)
-        self.assertIn("policy add", self.cli("man", "policy", "add", rooted=False).stdout)
 
     def test_help_names_every_command_and_each_has_its_own(self):
         ended = self.cli("--help", rooted=False)

@@ -101,7 +101,7 @@ class Config(CliTest):
         for words in (["run", self.script("1")], ["config"]):
             ran = self.run_with(*words)
             self.assertEqual(ran.returncode, 1 if words == ["config"] else 2)
-            self.assertRegex(ran.stderr, r"config\.toml:.*2: run\.timeout: expected a number of seconds")
+            self.assertRegex(ran.stderr, r"config\.toml:.*2: run\.timeout: expected a number greater than 0")
 
     def test_an_option_of_the_command_line_drops_what_it_excludes(self):
         data = self.workspace.base / "data"

@@ -428,7 +428,7 @@ class AtATerminal(InstallTest, CliTest):
         self.assertIn("install packages", ended.stderr)
         self.assertEqual(self.index.asked, [])
         self.assertEqual(self.cli("install", "--", "--pre").returncode, 2)
-        self.assertEqual(self.cli("install", "../tiny").returncode, 1)
+        self.assertEqual(self.cli("install", "../tiny").returncode, 2)
 
     def test_a_yes_installs_for_the_cells_of_the_workspace(self):
         terminal = Terminal(self.arguments("install", "tiny", "evil", "--allow-source-builds"), cwd=self.workspace.path,

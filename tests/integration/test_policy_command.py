@@ -45,6 +45,26 @@ class PolicyCommand(CliTest):
         self.assertNotIn(rule, self.policy("list").stdout)
         self.assertIn("the list of rules has their ids", self.policy("remove", rule).stderr)
 
+    def test_no_rules_are_said_to_be_none(self):
+        self.assertIn("there are no rules", self.policy("list").stdout)
+        self.assertEqual(self.policy("list", "--json").stdout, "")
+
+    def test_a_rule_that_is_wrong_is_a_wrong_argument(self):
+        for words, said in ((("add", "nonsense"), "expected a rule that begins with allow"),
+                            (("add", "allow nonsense"), "there is no SERVER/"),
+                            (("add", "allow host/nope"), 'expected a tool of host, found "nope"'),
+                            (("add", "deny host/raed_file"), "Did you mean read_file?"),
+                            (("add", "allow fix/tool-1", "--expires", "soon"), "--expires takes how long"),
+                            (("test", "nonsense"), "there is no SERVER/"),
+                            (("suggest", "abc"), "expected a whole number from 0 on, found abc")):
+            with self.subTest(words):
+                refused = self.policy(*words)
+                self.assertEqual((refused.returncode, refused.stdout), (2, ""))
+                self.assertIn(said, refused.stderr)
+        # What could be, and is not, is no wrong argument.
+        self.assertEqual(self.policy("remove", "nope").returncode, 1)
+        self.assertEqual(self.policy("suggest", "99").returncode, 1)
+
     def test_an_allow_rule_says_what_it_would_have_allowed_and_asks(self):
         self.call({"s": "data/a.txt"}, "allow")
         self.call({"s": "data/b.txt"}, "deny")
@@ -144,7 +164,7 @@ class PolicyCommand(CliTest):
                               ("inspect request a.org --aws ${secret:ID}:${secret:KEY} --variable X", "expected no variable"),
                               ("inspect network api.example.org", "inspect request")):
             refused = self.policy("add", rule)
-            self.assertEqual(refused.returncode, 1)
+            self.assertEqual(refused.returncode, 2)
             self.assertIn(problem, refused.stderr)
 
     def test_arguments_whose_names_have_slashes_are_tried(self):
@@ -153,7 +173,7 @@ class PolicyCommand(CliTest):
         self.assertIn("deny: ", self.policy("test", "odd/tool a/b~c=1").stdout)
         self.assertNotIn("deny: ", self.policy("test", "odd/tool a/b~c=2").stdout)
         deep = self.policy("test", "odd/tool /a/b=1")
-        self.assertEqual(deep.returncode, 1)
+        self.assertEqual(deep.returncode, 2)
         self.assertIn("a place within an argument", deep.stderr)
 
     def test_the_narrowest_rule_for_past_calls_is_suggested(self):
@@ -173,7 +193,7 @@ class PolicyCommand(CliTest):
     def test_what_is_no_rule_is_refused(self):
         for text in ("forbid fix/tool-1", "allow fix", "deny fix/tool-1 n=less:x", "allow network not a host"):
             refused = self.policy("add", text)
-            self.assertEqual(refused.returncode, 1, text)
+            self.assertEqual(refused.returncode, 2, text)
             self.assertIn("cellgate: expected", refused.stderr)
 
 

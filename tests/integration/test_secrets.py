@@ -421,8 +421,8 @@ class CommandLine(CliTest):
         self.assertEqual(self.secret("add", "TOKEN", "--command", f"printf '%s\\n' \"{VALUE}\"").returncode, 0)
         self.assertIn(hashed(VALUE), self.token())
         refused = self.secret("add", "TOKEN", "--command", "cat x | head")
-        self.assertEqual(refused.returncode, 1)
-        self.assertIn("no shell is there", refused.stderr)
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("found what only a shell takes", refused.stderr)
         self.workspace.write("here.env", f"TOKEN={OTHER}\n")
         self.assertEqual(self.secret("add", "TOKEN", "--file", "here.env").returncode, 0)
         self.assertEqual(self.infos()["TOKEN", "user"]["from"], str(self.workspace.path / "here.env"))
@@ -436,7 +436,7 @@ class CommandLine(CliTest):
                 self.assertIn("expected a value of 1 to 65536 bytes", refused.stderr)
                 self.assertNotIn(VALUE, refused.stdout + refused.stderr)
         self.assertEqual(self.infos(), {})
-        self.assertEqual(self.secret("add", "no-name", given=VALUE).returncode, 1)
+        self.assertEqual(self.secret("add", "no-name", given=VALUE).returncode, 2)
 
     def test_it_is_typed_unseen(self):
         terminal = self.terminal("secret", "add", "TOKEN", rooted=False)

@@ -1,0 +1,25 @@
+#pragma once
+// `value_checks` are checks of the values of options: each says what was expected and what was found. A value that none
+// of them takes ends the program with 2.
+
+#include <CLI/CLI.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace cellgate::cli {
+
+CLI::Validator existing_file();
+CLI::Validator existing_folder();
+CLI::Validator existing_path();
+CLI::Validator one_of(std::vector<std::string> names);
+// As base/names.hpp has it.
+CLI::Validator variable_name();
+CLI::Validator http_url();
+CLI::Validator whole_number(std::int64_t least, std::int64_t most = INT64_MAX);
+CLI::Validator positive_number();
+// Turns "4G", "512 MiB" or "4096" into bytes, at least 1; units are powers of 1024.
+CLI::Validator size_in_bytes();
+
+} // namespace cellgate::cli

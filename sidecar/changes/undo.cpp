@@ -34,7 +34,7 @@ std::vector<NotCovered> choose(const std::vector<std::string>& paths, std::vecto
     std::erase_if(changes, [&](const TreeChange& change) { return missing.erase(change.path()) == 0; });
     std::vector<NotCovered> refused;
     for (const std::string& path : missing) {
-        refused.push_back({path, "it is no change between the two snapshots"});
+        refused.push_back({path, "it is not among the files that were changed"});
     }
     return refused;
 }

@@ -67,9 +67,6 @@ std::vector<std::string> list_remarks(const protocol::ChangesListResult& list) {
         remarks.push_back(
             fmt::format("these ran meanwhile, and may have changed them: {}", fmt::join(*list.overlapping, ", ")));
     }
-    if (list.undone_by) {
-        remarks.push_back(fmt::format("undone by {}", *list.undone_by));
-    }
     return remarks;
 }
 

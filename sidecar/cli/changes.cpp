@@ -13,7 +13,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <map>
 #include <memory>
+#include <utility>
 
 namespace cellgate::cli {
 
@@ -54,13 +58,50 @@ Task<std::vector<protocol::RecordEntry>> recorded(TerminalClient* client) {
     co_return std::move(found.entries);
 }
 
-void print_entry(const protocol::RecordEntry& entry) {
-    const auto summary = from_json<EntrySummary>(entry.data.text(), "entry.data");
+// By the id of the execution, or of the undo.
+using Summaries = std::map<std::string, EntrySummary>;
+
+Summaries summaries_of(const std::vector<protocol::RecordEntry>& entries) {
+    Summaries all;
+    for (const protocol::RecordEntry& entry : entries) {
+        all.emplace(*entry.execution_id, from_json<EntrySummary>(entry.data.text(), "entry.data"));
+    }
+    return all;
+}
+
+// `UndoState` is how much of an execution's changes, or of an undo's, is undone now.
+struct UndoState {
+    std::string by; // an undo of it that is not undone itself; empty: none
+    bool whole = false;
+};
+
+UndoState undo_state(const Summaries& all, const std::string& of) {
+    UndoState state;
+    std::int64_t files = 0;
+    for (const auto& [id, undo] : all) {
+        if (undo.undo_of == of && !undo_state(all, id).whole) {
+            state.by = id;
+            files += undo.files;
+        }
+    }
+    state.whole = !state.by.empty() && files >= all.at(of).files;
+    return state;
+}
+
+std::string undone_words(const UndoState& undone) {
+    return fmt::format("{} by {}", undone.whole ? "undone" : "undone in part", undone.by);
+}
+
+void print_entry(const Summaries& summaries, const protocol::RecordEntry& entry) {
+    const EntrySummary& summary = summaries.at(*entry.execution_id);
     std::string about;
     if (summary.undo_of) {
         about = "  undo of " + *summary.undo_of;
     } else if (summary.agent) {
         about = "  agent " + escape_unprintable(*summary.agent);
+    }
+    if (const UndoState undone = undo_state(summaries, *entry.execution_id); !undone.by.empty()) {
+        about += "  " + undone_words(undone);
     }
     fmt::print("{}  {}  {} file{}{}\n", escape_unprintable(*entry.execution_id), entry.time, summary.files,
                summary.files == 1 ? "" : "s", about);
@@ -109,6 +150,17 @@ Task<protocol::ChangesListResult> list_of(TerminalClient* client, std::string id
     co_return co_await client->sidecar().call<protocol::ChangesList>(std::move(params));
 }
 
+// As changes/list names files: relative to the workspace. Those outside it stay as they were typed.
+std::vector<std::string> workspace_paths(const ChangesArguments& arguments) {
+    const std::filesystem::path workspace = std::filesystem::canonical(arguments.workspace);
+    std::vector<std::string> paths;
+    for (const std::string& path : arguments.paths) {
+        const std::filesystem::path inside = (workspace / path).lexically_normal().lexically_relative(workspace);
+        paths.push_back(inside.string().starts_with("..") ? path : inside.string());
+    }
+    return paths;
+}
+
 bool is_chosen(const ChangesArguments& arguments, const std::string& path) {
     return arguments.paths.empty() ||
            std::find(arguments.paths.begin(), arguments.paths.end(), path) != arguments.paths.end();
@@ -116,17 +168,43 @@ bool is_chosen(const ChangesArguments& arguments, const std::string& path) {
 
 enum class Diff { none, made, undone };
 
+// The way back: what was created is deleted.
+protocol::ChangedFile reversed(protocol::ChangedFile file) {
+    std::swap(file.before, file.after);
+    file.kind = !file.before  ? protocol::ChangeKind::created
+                : !file.after ? protocol::ChangeKind::deleted
+                              : protocol::ChangeKind::modified;
+    return file;
+}
+
+// Throws for a file that was chosen and is not in the list.
+void require_changed(const ChangesArguments& arguments, const protocol::ChangesListResult& list) {
+    for (const std::string& path : arguments.paths) {
+        const bool is_listed =
+            std::any_of(list.files.begin(), list.files.end(), [&](const auto& file) { return file.path == path; });
+        if (!is_listed && !list.count) {
+            throw Error(ErrorCode::execution_not_found,
+                        fmt::format("--path: expected a file that was changed, found {}", escape_unprintable(path)),
+                        fmt::format("`cellgate changes {}` lists them", list.execution_id));
+        }
+    }
+}
+
 Task<void> print_list(const ChangesArguments* arguments, TerminalClient* client, std::string id, Diff diff) {
     const protocol::ChangesListResult list = co_await list_of(client, id);
+    require_changed(*arguments, list);
     if (arguments->json) {
         fmt::print("{}\n", to_json(list));
         co_return;
+    }
+    if (diff == Diff::undone) {
+        fmt::print("undo of {}; files will be created (A), modified (M) and deleted (D):\n", escape_unprintable(id));
     }
     for (const protocol::ChangedFile& file : list.files) {
         if (!is_chosen(*arguments, file.path)) {
             continue;
         }
-        fmt::print("{}\n", change_line(file));
+        fmt::print("{}\n", change_line(diff == Diff::undone ? reversed(file) : file));
         if (diff != Diff::none) {
             const protocol::ChangesReadResult before =
                 co_await read(client, id, file.path, protocol::ChangeSide::before);
@@ -143,26 +221,38 @@ Task<void> print_list(const ChangesArguments* arguments, TerminalClient* client,
 
 Task<void> show_changes(ChangesArguments* arguments, TerminalClient& client) {
     const std::vector<protocol::RecordEntry> entries = co_await recorded(&client);
+    const Summaries summaries = summaries_of(entries);
     if (arguments->executions.empty()) {
         for (const protocol::RecordEntry& entry : entries) {
             if (arguments->json) {
                 fmt::print("{}\n", to_json(entry));
             } else {
-                print_entry(entry);
+                print_entry(summaries, entry);
             }
+        }
+        if (entries.empty() && !arguments->json) {
+            fmt::print("no changes are kept: they are of what agents run, and of `cellgate run --changes`\n");
         }
         co_return;
     }
     const Diff diff = arguments->diff ? Diff::made : Diff::none;
     for (const std::string& id : chosen_ids(entries, arguments->executions)) {
         co_await print_list(arguments, &client, id, diff);
+        if (const UndoState undone = undo_state(summaries, id); !undone.by.empty() && !arguments->json) {
+            fmt::print("{}\n", undone_words(undone));
+        }
     }
 }
 
-// Whether it was undone.
-Task<bool> undo_one(async::Loop* loop, const ChangesArguments* arguments, TerminalClient* client, std::string id) {
+// Whether it was undone. `earlier`: what of it was undone before.
+Task<bool> undo_one(async::Loop* loop, const ChangesArguments* arguments, TerminalClient* client, std::string id,
+                    UndoState earlier) {
+    if (!arguments->json && earlier.whole) {
+        client->printer().note(
+            fmt::format("cellgate: {} is undone already; to undo that: cellgate undo {}", id, earlier.by));
+        co_return false;
+    }
     if (!arguments->json) {
-        fmt::print("undo of {}:\n", escape_unprintable(id));
         co_await print_list(arguments, client, id, Diff::undone);
     }
     if (!arguments->yes) {
@@ -184,11 +274,15 @@ Task<bool> undo_one(async::Loop* loop, const ChangesArguments* arguments, Termin
         fmt::print("{}\n", to_json(result));
         co_return is_undone;
     }
+    std::fflush(stdout);
     for (const protocol::PathProblem& refused : result.refused) {
         client->printer().note(fmt::format("cellgate: {}: {}", refused.path, refused.why));
     }
     if (!is_undone) {
-        client->printer().note("cellgate: nothing was changed");
+        client->printer().note(
+            earlier.by.empty()
+                ? "cellgate: nothing was changed"
+                : fmt::format("cellgate: nothing was changed; {} has undone a part of it before", earlier.by));
         co_return false;
     }
     fmt::print("{} file{} as before", result.restored.size(), result.restored.size() == 1 ? "" : "s");
@@ -198,8 +292,10 @@ Task<bool> undo_one(async::Loop* loop, const ChangesArguments* arguments, Termin
 
 Task<void> undo(async::Loop* loop, ChangesArguments* arguments, TerminalClient& client) {
     const std::vector<protocol::RecordEntry> entries = co_await recorded(&client);
+    arguments->paths = workspace_paths(*arguments);
     for (const std::string& id : chosen_ids(entries, arguments->executions)) {
-        const bool undone = co_await undo_one(loop, arguments, &client, id);
+        UndoState earlier = undo_state(summaries_of(entries), id);
+        const bool undone = co_await undo_one(loop, arguments, &client, id, std::move(earlier));
         if (!undone) {
             arguments->exit_code = 1;
             co_return;

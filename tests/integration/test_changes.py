@@ -312,7 +312,41 @@ class CommandLine(CliTest):
         again = self.cli("undo", undo, "--yes")
         self.assertEqual((again.returncode, self.notes()), (0, "new notes"), again.stderr)
 
+    def test_what_is_undone_already_is_not_undone_again(self):
+        execution = self.change()
+        self.assertRegex(self.cli("changes").stdout, rf"(?m)^{execution}  \S+Z  1 file$")
+        self.assertEqual(self.cli("undo", execution, "--yes").returncode, 0)
+        undo = re.match(r"undo-\w+", self.cli("changes").stdout)[0]
+        self.assertIn(f"1 file  undone by {undo}\n", self.cli("changes").stdout)
+        self.assertIn(f"\nundone by {undo}\n", self.cli("changes", execution).stdout)
+        again = self.cli("undo", execution)
+        self.assertEqual((again.returncode, again.stdout), (1, ""))
+        self.assertIn(f"{execution} is undone already; to undo that: cellgate undo {undo}", again.stderr)
+        self.assertEqual(self.cli("undo", undo, "--yes").returncode, 0)
+        self.assertNotIn("undone by undo-", self.cli("changes").stdout.splitlines()[-1])
+        self.assertEqual((self.cli("undo", execution, "--yes").returncode, self.notes()), (0, "the notes"))
+
+    def test_an_undo_is_shown_as_what_it_will_do(self):
+        with Sidecar(self.workspace) as cellgate:
+            execution = run(cellgate, "import os\nos.remove('notes.txt')\nopen('new.txt', 'w').write('abc')")
+            cellgate.request("changes/list", {"executionId": execution})
+        self.assertEqual(self.cli("changes", execution).stdout, "A  new.txt  (3 bytes)\nD  notes.txt  (9 bytes)\n")
+        undone = self.cli("undo", execution, "--yes")
+        self.assertIn("D  new.txt  (3 bytes)\n  -abc\nA  notes.txt  (9 bytes)\n  +the notes\n", undone.stdout)
+
+    def test_the_file_to_undo_is_one_that_was_changed(self):
+        execution = self.change()
+        for path in ("nofile", "../notes.txt", "/etc/passwd"):
+            refused = self.cli("undo", execution, "--path", path)
+            self.assertEqual((refused.returncode, refused.stdout, self.notes()), (1, "", "new notes"))
+            self.assertIn(f"expected a file that was changed, found {path}", refused.stderr)
+            self.assertIn(f"cellgate changes {execution}", refused.stderr)
+        whole = str(self.workspace.path / "notes.txt")
+        self.assertEqual((self.cli("undo", execution, "--yes", "--path", whole).returncode, self.notes()), (0, "the notes"))
+
     def test_changes_are_listed(self):
+        self.assertIn("no changes are kept", self.cli("changes").stdout)
+        self.assertEqual(self.cli("changes", "--json").stdout, "")
         execution = self.change()
         self.assertRegex(self.cli("changes").stdout, rf"^{execution}  \S+Z  1 file\n$")
         self.assertEqual(self.cli("changes", execution).stdout, "M  notes.txt  (9 → 9 bytes)\n")

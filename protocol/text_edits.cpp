@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
-#include <tuple>
+#include <utility>
 
 namespace cellgate::protocol {
 
@@ -29,28 +30,47 @@ std::optional<std::size_t> offset_of(const std::string& text, std::int64_t line,
     return at;
 }
 
+struct Change {
+    std::size_t begin;
+    std::size_t end;
+    std::string new_text;
+};
+
+bool overlaps(const std::vector<Change>& changes, std::size_t begin, std::size_t end) {
+    return std::any_of(changes.begin(), changes.end(),
+                       [&](const Change& other) { return begin < other.end && other.begin < end; });
+}
+
 } // namespace
 
-bool apply_edits(std::string& text, const std::vector<Diagnostic>& findings) {
-    std::vector<std::tuple<std::size_t, std::size_t, std::string>> changes; // begin, end, new text
-    for (const Diagnostic& found : findings) {
-        for (const TextEdit& edit : found.edits.value_or(std::vector<TextEdit>{})) {
+std::vector<std::size_t> mend(std::string& text, const std::vector<Diagnostic>& findings) {
+    std::vector<std::size_t> mended;
+    std::vector<Change> changes;
+    for (std::size_t i = 0; i < findings.size(); ++i) {
+        std::vector<Change> own;
+        const std::vector<TextEdit> edits = findings[i].edits.value_or(std::vector<TextEdit>{});
+        for (const TextEdit& edit : edits) {
             const std::optional<std::size_t> begin = offset_of(text, edit.line, edit.column);
             const std::optional<std::size_t> end = offset_of(text, edit.end_line, edit.end_column);
-            const bool overlaps = std::any_of(changes.begin(), changes.end(), [&](const auto& other) {
-                return begin && end && *begin < std::get<1>(other) && std::get<0>(other) < *end;
-            });
-            if (begin && end && *begin <= *end && !overlaps) {
-                changes.emplace_back(*begin, *end, edit.new_text);
+            if (begin && end && *begin <= *end && !overlaps(changes, *begin, *end)) {
+                own.push_back({*begin, *end, edit.new_text});
             }
         }
+        if (!edits.empty() && own.size() == edits.size()) {
+            mended.push_back(i);
+            std::move(own.begin(), own.end(), std::back_inserter(changes));
+        }
     }
-    std::sort(changes.begin(), changes.end());
+    std::stable_sort(changes.begin(), changes.end(),
+                     [](const Change& one, const Change& other) { return one.begin < other.begin; });
     for (auto each = changes.rbegin(); each != changes.rend(); ++each) {
-        const auto& [begin, end, new_text] = *each;
-        text.replace(begin, end - begin, new_text);
+        text.replace(each->begin, each->end - each->begin, each->new_text);
     }
-    return !changes.empty();
+    return mended;
+}
+
+bool apply_edits(std::string& text, const std::vector<Diagnostic>& findings) {
+    return !mend(text, findings).empty();
 }
 
 } // namespace cellgate::protocol

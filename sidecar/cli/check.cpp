@@ -8,6 +8,7 @@
 #include "protocol/messages/kernels.hpp"
 #include "protocol/not_checked.hpp"
 #include "terminal_client.hpp"
+#include "value_checks.hpp"
 #include "workspace_option.hpp"
 
 #include <fmt/format.h>
@@ -33,10 +34,16 @@ struct CheckArguments {
 
 constexpr const char* severity_names[] = {"error", "warning", "info"};
 
-void print_finding(const CheckArguments& arguments, const CheckedSource& source, const protocol::Diagnostic& found) {
-    const auto severity = static_cast<int>(found.severity);
-    fmt::print("{}: {}: {} [{}]\n", source.place_of(arguments.file, found), severity_names[severity],
-               escape_unprintable(found.message), escape_unprintable(found.rule));
+constexpr const char* is_mended = "mended";
+
+// `state`: its severity, or that it is mended.
+void print_finding(const CheckArguments& arguments, const CheckedSource& source, const protocol::Diagnostic& found,
+                   const char* state) {
+    fmt::print("{}: {}: {} [{}]\n", source.place_of(arguments.file, found), state, escape_unprintable(found.message),
+               escape_unprintable(found.rule));
+    if (state == is_mended) {
+        return;
+    }
     if (found.install) {
         std::string names;
         for (const std::string& name : *found.install) {
@@ -44,7 +51,7 @@ void print_finding(const CheckArguments& arguments, const CheckedSource& source,
         }
         fmt::print("  to install it: cellgate install{}\n", names);
     }
-    if (found.edits && !arguments.fix) {
+    if (found.edits) {
         fmt::print("  --fix mends it\n");
     }
 }
@@ -68,15 +75,15 @@ std::vector<protocol::Diagnostic> findings_of(protocol::ValidateResult result, C
     return std::move(result.diagnostics);
 }
 
-// Looks at each piece of the file that is of one language.
-Task<void> check(CheckArguments* arguments, TerminalClient& client) {
-    CheckedSource source(read_source_file(arguments->file), arguments->language);
-    if (!source.has_language()) {
-        arguments->exit_code = refuse_language(arguments->file, "Name it: cellgate check --language NAME FILE");
-        co_return;
-    }
+struct Findings {
     std::vector<protocol::Diagnostic> all;
-    for (const CheckedPiece& piece : source.pieces()) {
+    std::vector<std::string> unchecked; // why nothing looked at a language
+};
+
+// Looks at each piece of the file that is of one language.
+Task<Findings> check_pieces(const CheckArguments* arguments, TerminalClient* client, CheckedSource* source) {
+    Findings findings;
+    for (const CheckedPiece& piece : source->pieces()) {
         protocol::ValidateParams params;
         params.code = piece.code;
         params.language = piece.language;
@@ -85,32 +92,58 @@ Task<void> check(CheckArguments* arguments, TerminalClient& client) {
         }
         protocol::ValidateResult result;
         try {
-            result = co_await client.sidecar().call<protocol::Validate>(std::move(params));
+            result = co_await client->sidecar().call<protocol::Validate>(std::move(params));
         } catch (const Error& error) {
             if (error.code != ErrorCode::unsupported) {
                 throw;
             }
-            client.printer().note("cellgate: " + error.message);
-            arguments->exit_code = 1;
+            findings.unchecked.push_back(error.message);
             continue;
         }
-        std::vector<protocol::Diagnostic> found = findings_of(std::move(result), source);
-        std::move(found.begin(), found.end(), std::back_inserter(all));
+        std::vector<protocol::Diagnostic> found = findings_of(std::move(result), *source);
+        std::move(found.begin(), found.end(), std::back_inserter(findings.all));
     }
-    for (const protocol::Diagnostic& each : all) {
+    co_return std::move(findings);
+}
+
+// Writes what mends the findings, and says which were mended; false if none was.
+bool mend_file(const CheckArguments& arguments, CheckedSource& source, const Findings& findings) {
+    const std::vector<std::size_t> mended = source.apply(findings.all);
+    if (mended.empty()) {
+        return false;
+    }
+    replace_text(arguments.file, source.text());
+    for (const std::size_t each : mended) {
+        print_finding(arguments, source, findings.all[each], is_mended);
+    }
+    return true;
+}
+
+Task<void> check(CheckArguments* arguments, TerminalClient& client) {
+    CheckedSource source(read_source_file(arguments->file), arguments->language);
+    if (!source.has_language()) {
+        arguments->exit_code = refuse_language(arguments->file, "Name it: cellgate check --language NAME FILE");
+        co_return;
+    }
+    Findings findings = co_await check_pieces(arguments, &client, &source);
+    if (arguments->fix && mend_file(*arguments, source, findings)) {
+        source = CheckedSource(read_source_file(arguments->file), arguments->language);
+        findings = co_await check_pieces(arguments, &client, &source); // what is left
+    }
+    for (const protocol::Diagnostic& each : findings.all) {
         arguments->exit_code = each.severity == protocol::Severity::error ? 1 : arguments->exit_code;
         if (arguments->json) {
             fmt::print("{}\n", to_json(each));
         } else {
-            print_finding(*arguments, source, each);
+            print_finding(*arguments, source, each, severity_names[static_cast<int>(each.severity)]);
         }
+    }
+    for (const std::string& why : findings.unchecked) {
+        client.printer().note("cellgate: " + why);
+        arguments->exit_code = 1;
     }
     for (const std::string& missing : source.missing()) {
         client.printer().note("cellgate: more would be found by " + escape_unprintable(missing));
-    }
-    if (arguments->fix && source.apply(all)) {
-        replace_text(arguments->file, source.text());
-        client.printer().note(fmt::format("cellgate: {} was changed", arguments->file));
     }
 }
 
@@ -123,7 +156,7 @@ void add_check(CLI::App& app, Invocation& invocation) {
                  "status is 1 if there is an error, or if nothing could look at code of the file");
     command->add_option("FILE", arguments->file, "As for `cellgate run`")
         ->required()
-        ->check(CLI::ExistingFile.description({}))
+        ->check(existing_file())
         ->type_name("");
     add_root(*command, arguments->workspace);
     command->add_option("--language", arguments->language, "Of the file, if its ending does not say")
@@ -132,7 +165,9 @@ void add_check(CLI::App& app, Invocation& invocation) {
         ->add_option("--profile", arguments->profile,
                      "What it does not offer, and what is dangerous, are errors: see `cellgate runtimes`")
         ->type_name("NAME");
-    CLI::Option* fix = command->add_flag("--fix", arguments->fix, "Write what mends the findings into the file");
+    CLI::Option* fix = command->add_flag(
+        "--fix", arguments->fix,
+        "Write what mends the findings into the file; those that are mended are listed, and what is left");
     add_json(*command, arguments->json)->excludes(fix);
     command->callback([arguments, &invocation] {
         invocation.run = [arguments] {

@@ -53,11 +53,11 @@ std::string CheckedSource::place_of(const std::string& path, const protocol::Dia
                        found.line - cell_lines_[static_cast<std::size_t>(cell - 1)] + 1);
 }
 
-bool CheckedSource::apply(const std::vector<protocol::Diagnostic>& findings) {
+std::vector<std::size_t> CheckedSource::apply(const std::vector<protocol::Diagnostic>& findings) {
     if (file_.is_notebook) {
-        return false;
+        return {};
     }
-    return protocol::apply_edits(file_.text, findings);
+    return protocol::mend(file_.text, findings);
 }
 
 } // namespace cellgate::cli

@@ -5,6 +5,7 @@
 #include "protocol/messages/kernels.hpp"
 #include "source_file.hpp"
 
+#include <cstddef>
 #include <map>
 #include <set>
 #include <string>
@@ -30,8 +31,8 @@ class CheckedSource {
     void note_missing(const std::string& checker) { missing_.insert(checker); }
     const std::set<std::string>& missing() const { return missing_; }
 
-    // Applies the edits that do not overlap an earlier one; false if there are none. A notebook stays as it is.
-    bool apply(const std::vector<protocol::Diagnostic>& findings);
+    // See protocol::mend(). A notebook stays as it is.
+    std::vector<std::size_t> apply(const std::vector<protocol::Diagnostic>& findings);
     const std::string& text() const { return file_.text; }
 
   private:

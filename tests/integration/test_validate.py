@@ -239,7 +239,11 @@ class OnTheCommandLine(CliTest):
         self.assertEqual(ended.returncode, 1, ended)
         self.assertIn("a.py:3:1: warning: this removes everything", ended.stdout)
         self.assertIn("a.py:6:5: error: expected ':' [syntax]", ended.stdout)
-        self.assertEqual(self.cli("check", path, "--fix").returncode, 1)
+        ended = self.cli("check", path, "--fix")
+        self.assertEqual(ended.returncode, 0)
+        self.assertIn("a.py:6:5: mended: expected ':' [syntax]\n", ended.stdout)
+        self.assertIn("a.py:1:5: warning: json is not imported", ended.stdout)  # what is left, and was not seen before
+        self.assertNotIn("a.py:6:5: error", ended.stdout)
         self.assertIn("if x:\n", (self.workspace.path / "a.py").read_text())
         ended = self.cli("check", path, "--fix")
         self.assertEqual((ended.returncode, (self.workspace.path / "a.py").read_text().startswith("import json\nx = ")), (0, True))

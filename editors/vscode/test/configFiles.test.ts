@@ -1,4 +1,4 @@
-// These tests read what `cellgate config show` says, also of a config.toml that is wrong.
+// These tests read what `cellgate config show` says, also where a file is wrong.
 
 import assert from "node:assert/strict";
 import { chmodSync, mkdtempSync, writeFileSync } from "node:fs";
@@ -21,14 +21,6 @@ test("files and values are those that the program tells", async () => {
     assert.deepEqual(asked, [["config", "show", "--json"]]);
 });
 
-test("with a config.toml that is wrong, all files are listed, and what is wrong", async () => {
-    const run = ([first]: readonly string[]) =>
-        first === "--config-file"
-            ? Promise.resolve(JSON.stringify({ files: [{ ...files[0], path: "/dev/null" }, files[1]], values: [] }))
-            : Promise.reject(new Error(`${config}: line 1`));
-    assert.deepEqual(await readConfiguration(run), { files, values: [], problem: `${config}: line 1` });
-});
-
 test("a program that cannot tell is an error", async () => {
     await assert.rejects(readConfiguration(() => Promise.resolve("{}")), /no files/);
     await assert.rejects(readConfiguration(() => Promise.reject(new Error("there is no such program"))), /no such program/);
@@ -36,10 +28,10 @@ test("a program that cannot tell is an error", async () => {
 
 test("the program is run as it is, and an error has what it wrote", async () => {
     const program = join(mkdtempSync(join(tmpdir(), "cellgate-")), "cellgate");
-    writeFileSync(program, '#!/bin/sh\n[ "$1" = good ] && echo "$2" && exit\necho "cellgate: it is wrong" >&2\nexit 2\n');
+    writeFileSync(program, '#!/bin/sh\n[ "$1" = good ] && echo "$2" && exit "$3"\necho "cellgate: it is wrong" >&2\nexit 2\n');
     chmodSync(program, 0o755);
     const run = programRunner(program);
-    assert.equal(await run(["good", "two words"]), "two words\n");
+    for (const end of ["0", "1"]) assert.equal(await run(["good", "two words", end]), "two words\n");
     await assert.rejects(run(["bad"]), { message: "it is wrong" });
 });
 
@@ -48,8 +40,8 @@ test("a value of a file is at its line, one of the environment nowhere", () => {
     assert.equal(placeOf({ name: "SSL_CERT_FILE", values: [], from: "environment" }), undefined);
 });
 
-test("a new file begins with what is valid, and the rules are a folder", () => {
+test("a new file begins with what is valid, and the sidecar writes that of the rules", () => {
     for (const name of ["profiles.json", "agents.json", "record.json"]) assert.doesNotThrow(() => void JSON.parse(skeletonOf(`/c/${name}`) ?? ""), name);
     assert.match(skeletonOf(config) ?? "", /\[run\]/);
-    assert.equal(skeletonOf("/c/policy"), undefined);
+    assert.equal(skeletonOf("/c/policy/user.json"), undefined);
 });

@@ -58,12 +58,12 @@ test("the profile says what it gives, or that there is none of the name any more
         name: "lab", description: "ours", modules: ["astropy", "json"], notInstalled: ["astropy"], domains: ["archive.example.org"],
         limits: { memoryBytes: 2 ** 33, wallSeconds: 600 }, validation: "strict",
     }];
-    assert.deepEqual(rowsOf("Profile", { profiles }), ["None: any module may be imported, code is not looked at"]);
+    assert.deepEqual(rowsOf("Profile", { profiles }), ["None: any module may be imported, code is not checked"]);
     const gone = { session: { ...session, profile: "lab" } };
     assert.deepEqual(rowsOf("Profile", gone), ["lab: which is not there any more"]);
     assert.deepEqual(rowsOf("Profile", { ...gone, profiles }), [
         "lab: imports 2 modules, 1 of them not installed; connects unasked to archive.example.org; "
-        + "Memory of each process, and of all together: 8 GiB; Time of each execution: 600 s; code with an error is refused",
+        + "memory of each process, and of all together: 8 GiB; time of each execution: 600 s; code with an error is refused",
     ]);
 });
 

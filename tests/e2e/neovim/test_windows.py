@@ -156,6 +156,27 @@ class Windows(NeovimTest):
         wait_until(lambda: neovim.ended, "the end of Neovim")
         neovim.quit()
 
+    def test_configuration_files_are_listed_and_made_and_profiles_say_what_they_give(self):
+        folder = self.workspace.home / ".config" / "cellgate"
+        folder.mkdir(parents=True)
+        (folder / "config.toml").write_text("# What I like.\n[run]\ntimeout = 20\n")
+        neovim = self.neovim(self.workspace.write("a.py", "# %%\n1\n"))
+        neovim.command("Cellgate config")
+        neovim.wait_screen("config.toml: options of the command line", "profiles.json: profiles of sessions (not there yet)",
+                           "run.timeout = 20")
+        neovim.keys("/run.timeout<CR><CR>")
+        neovim.wait_lua("return vim.fn.bufname():match('config.toml$') and vim.fn.line('.') == 3")
+        neovim.command("buffer a.py | Cellgate profiles")
+        neovim.wait_screen("minimal  plain computing", "imports 40 modules; timeout 30; code with an error is refused")
+        neovim.keys("P")
+        neovim.wait_screen('"profiles": {}')
+        self.assertFalse((folder / "profiles.json").exists())
+        neovim.keys(":w<CR>")
+        neovim.wait(lambda: (folder / "profiles.json").exists(), "the file")
+        (folder / "profiles.json").write_text("{")
+        neovim.command("Cellgate config")
+        neovim.wait_screen("profiles.json: profiles of sessions", "expected")
+
 
 if __name__ == "__main__":
     unittest.main()

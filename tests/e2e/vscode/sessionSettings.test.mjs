@@ -89,3 +89,48 @@ scenario("what a session may do is one list, and its lines open what changes the
     await editor.choose("Held by bwrap");
     await editor.page.locator(".settings-editor", { hasText: "Sandbox Launcher" }).waitFor();
 });
+
+const configured = {
+    "plan.py": "# %%\nprint(1)\n",
+    "../home/.config/cellgate/config.toml": "# What I like.\n[run]\ntimeout = 20\n",
+};
+
+scenario("cellgate's configuration files are listed with what they set, and opened; profiles say what they give", { files: configured }, async ({ workspace, editor }) => {
+    await editor.openFile("plan.py");
+    await editor.lens("Run Cell").click();
+    await editor.lens(/\[1\]/).waitFor();
+    const title = (text) => editor.page.locator(".quick-input-title", { hasText: text });
+    const tab = (name) => editor.page.locator(`.tab.active[data-resource-name="${name}"]`);
+    const list = async () => {
+        await editor.command("cellgate: Open Configuration File…");
+        await title("cellgate's configuration files").waitFor();
+    };
+    await list();
+    await editor.screenshot("files");
+    await editor.choose("run.timeout");
+    await tab("config.toml").waitFor();
+    await editor.statusItem("Ln 3, Col 1").waitFor();
+    await list();
+    await editor.choose("profiles.json");
+    await tab("profiles.json").waitFor();
+    await editor.screenshot("skeleton");
+    const profiles = "../home/.config/cellgate/profiles.json";
+    assert.equal(workspace.has(profiles), false);
+    const isSaved = async () => workspace.has(profiles) && /^\{\s*"profiles": \{\}\s*\}\s*$/.test(await workspace.read(profiles));
+    await editor.pressUntil("Control+S", isSaved, "the saved file");
+
+    await editor.openFile("plan.py");
+    await editor.command("cellgate: Session Settings…");
+    await title(/Settings|settings/).first().waitFor();
+    await editor.screenshot("settings");
+    await editor.choose("Profile");
+    await title("Profile of plan.py").waitFor();
+    await editor.screenshot("profiles");
+    await editor.choose("Open profiles.json");
+    await tab("profiles.json").waitFor();
+
+    await workspace.write(profiles, "{");
+    await list();
+    await editor.page.locator(".quick-input-list .monaco-list-row", { hasText: /profiles of sessions.*expected/s }).waitFor();
+    await editor.screenshot("wrong");
+});

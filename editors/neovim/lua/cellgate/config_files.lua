@@ -12,13 +12,15 @@ local M = {}
 ---@field path string
 ---@field what string
 ---@field exists boolean
+---@field wrong? string why it is not read
 
 ---@class cellgate.ConfigValue
 ---@field name string
 ---@field values string[]
 ---@field from string "environment", or a file's path with its line
+---@field wrong? string why it is not used
 
--- What a new file begins with. Others are folders.
+-- What a new file begins with. The sidecar writes others.
 local skeletons = {
   ["config.toml"] = {
     "# Options of cellgate's subcommands, without their dashes: `cellgate help run` lists those of one.",
@@ -47,46 +49,33 @@ local function heading(words)
 end
 
 ---@param shown { files: cellgate.ConfigFile[], values: cellgate.ConfigValue[] }
----@param problem? string with config.toml, which sets nothing then
 ---@return cellgate.ListRow[]
-function M.rows(shown, problem)
-  local rows = problem and { { text = problem, group = "DiagnosticError" } } or {}
-  rows[#rows + 1] = heading("Files")
+function M.rows(shown)
+  local rows = { heading("Files") }
+  local function add(row, wrong)
+    rows[#rows + 1] = row
+    rows[#rows + 1] = wrong and { text = "    " .. wrong, group = "DiagnosticError" } or nil
+  end
   for _, file in ipairs(shown.files) do
-    local missing = file.exists and "" or ", not there yet"
-    rows[#rows + 1] = {
+    local missing = file.exists and "" or " (not there yet)"
+    add({
       text = ("  %s: %s%s"):format(file.path, file.what, missing),
       id = file.path,
       value = { path = file.path },
-    }
+    }, file.wrong)
   end
   rows[#rows + 1] = shown.values[1] and heading("Set by config.toml and the environment") or nil
   for _, value in ipairs(shown.values) do
     local path, line = value.from:match("^(/.*):(%d+)$")
-    rows[#rows + 1] = {
+    add({
       text = ("  %s = %s  (%s)"):format(value.name, table.concat(value.values, ", "), value.from),
       value = path and { path = path, line = tonumber(line) } or nil,
-    }
+    }, value.wrong)
   end
   return rows
 end
 
--- With a config.toml that is wrong cellgate runs nothing: the other files are listed all the same.
-local function read_without(program, problem, done)
-  M.run({ program, "--config-file", "/dev/null", "config", "show", "--json" }, function(result)
-    local shown = decoded(result.stdout)
-    if not shown then
-      return done(problem)
-    end
-    for _, file in ipairs(shown.files) do
-      if vim.fs.basename(file.path) == "profiles.json" then
-        shown.files[1].path = vim.fs.joinpath(vim.fs.dirname(file.path), "config.toml")
-      end
-    end
-    done(nil, M.rows(shown, problem))
-  end)
-end
-
+-- The program fails where a file is wrong, and lists all of them.
 ---@param done fun(problem: string?, rows: cellgate.ListRow[]?)
 local function read(done)
   local program, none = require("cellgate.program").find()
@@ -94,12 +83,12 @@ local function read(done)
     return done(none)
   end
   M.run({ program, "config", "show", "--json" }, function(result)
-    local shown = result.code == 0 and decoded(result.stdout) or nil
+    local shown = decoded(result.stdout)
     if shown then
       return done(nil, M.rows(shown))
     end
-    local words = vim.trim(result.stderr or "")
-    read_without(program, words ~= "" and words:gsub("%s*\n%s*", " ") or "this cellgate does not list its files", done)
+    local words = vim.trim(result.stderr or ""):gsub("%s*\n%s*", " ")
+    done(words ~= "" and words or "this cellgate does not list its files")
   end)
 end
 
@@ -161,7 +150,7 @@ M.command = {
           does = "open it",
           act = function(file)
             if not file.line and not skeletons[vim.fs.basename(file.path)] and not vim.uv.fs_stat(file.path) then
-              return notify.show("no rule is kept yet; :Cellgate rule adds one")
+              return notify.show("no rule is kept for all workspaces yet; :Cellgate rule adds one")
             end
             M.open(file.path, file.line)
           end,

@@ -9,12 +9,12 @@ local workspace = require("cellgate.workspace")
 local M = {}
 
 local checks = {
-  off = "code is not looked at",
-  advise = "code with an error is shown",
+  off = "code is not checked",
+  advise = "errors in code are shown",
   strict = "code with an error is refused",
 }
 
---- What it gives: "imports 40 modules; wall 30; code with an error is refused".
+--- What it gives: "imports 40 modules; timeout 30; code with an error is refused".
 ---@param profile Profile
 ---@return string
 function M.words(profile)
@@ -38,7 +38,7 @@ end
 ---@return string
 function M.words_of(name, profiles)
   if not name then
-    return "none: any module may be imported, code is not looked at"
+    return "none: any module may be imported, code is not checked"
   end
   local found = vim.iter(profiles):find(function(each)
     return each.name == name

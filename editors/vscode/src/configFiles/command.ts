@@ -18,7 +18,7 @@ export async function openConfigFile({ program }: Pick<Cellgate, "program">, nam
     if (named) return openFile(named);
     const chosen = await vscode.window.showQuickPick<Item>(itemsOf(configuration), {
         title: "cellgate's configuration files, and what is set",
-        placeHolder: configuration.problem === undefined ? "Choose one to open it" : label(configuration.problem),
+        placeHolder: "Choose one to open it",
         matchOnDescription: true,
         matchOnDetail: true,
     });
@@ -31,7 +31,7 @@ function itemsOf({ files, values }: Configuration): Item[] {
     return [
         separator("Files"),
         ...files.map(fileItem),
-        ...(values.length > 0 ? [separator("Set by config.toml and the Environment")] : []),
+        ...(values.length > 0 ? [separator("Set")] : []),
         ...values.map(valueItem),
     ];
 }
@@ -39,47 +39,30 @@ function itemsOf({ files, values }: Configuration): Item[] {
 const nameOf = (path: string) => path.slice(path.lastIndexOf("/") + 1);
 
 const fileItem = (file: ConfigFile): Item => ({
-    label: label(nameOf(file.path)),
-    description: label(`${file.what}${file.exists ? "" : ", not there yet"}`),
-    detail: label(file.path),
+    ...titled(nameOf(file.path), file),
+    description: label(`${file.what}${file.exists ? "" : " · not there yet"}`),
+    detail: label(file.wrong ?? file.path, 500),
     open: () => openFile(file),
 });
 
 function valueItem(value: ConfigValue): Item {
     const place = placeOf(value);
-    const shown = { label: label(value.name), description: label(value.values.join(", ")), detail: label(value.from) };
+    const { values, from, wrong } = value;
+    const shown = { ...titled(value.name, value), description: label(values.join(", ")), detail: label(wrong === undefined ? from : `${from}: ${wrong}`, 500) };
     return place ? { ...shown, open: () => show(vscode.Uri.file(place.path), place.line) } : shown;
 }
+
+const titled = (name: string, { wrong }: { readonly wrong?: string }) => ({
+    label: label(name),
+    ...(wrong === undefined ? {} : { iconPath: new vscode.ThemeIcon("warning") }),
+});
 
 async function openFile({ path, exists }: ConfigFile): Promise<void> {
     const uri = vscode.Uri.file(path);
     const skeleton = skeletonOf(path);
-    if (skeleton === undefined) await openOneOf(uri);
-    else if (exists) await show(uri);
-    else await create(uri, skeleton);
-}
-
-/** Of the rules that are kept: a file for each workspace, and user.json for all. */
-async function openOneOf(folder: vscode.Uri): Promise<void> {
-    const found = await Promise.resolve(vscode.workspace.fs.readDirectory(folder)).catch(() => []);
-    const files = found.filter(([name, type]) => type === vscode.FileType.File && name.endsWith(".json"));
-    const items = await Promise.all(files.map(async ([name]): Promise<Item> => {
-        const uri = vscode.Uri.joinPath(folder, name);
-        const about = name === "user.json" ? "all workspaces" : await aboutOf(uri);
-        return { label: label(about), description: label(name), open: () => show(uri) };
-    }));
-    if (items.length === 0) return void inform("cellgate: no rule is kept yet. “Add Rule…” makes one.");
-    const chosen = await vscode.window.showQuickPick(items, { title: "The rules that are kept for…", matchOnDescription: true });
-    await chosen?.open?.();
-}
-
-async function aboutOf(uri: vscode.Uri): Promise<string> {
-    try {
-        const { about } = JSON.parse(new TextDecoder().decode(await vscode.workspace.fs.readFile(uri))) as { about?: unknown };
-        return typeof about === "string" ? about : "another workspace";
-    } catch {
-        return "a file that cannot be read";
-    }
+    if (exists) await show(uri);
+    else if (skeleton !== undefined) await create(uri, skeleton);
+    else void inform("cellgate: no rule is kept for all workspaces yet. “Add Rule…” makes one.");
 }
 
 async function show(uri: vscode.Uri, line?: number): Promise<void> {

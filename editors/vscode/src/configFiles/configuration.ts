@@ -2,7 +2,7 @@
 // `cellgate config show` tells it.
 
 import { execFile } from "node:child_process";
-import { basename, dirname, join } from "node:path";
+import { basename } from "node:path";
 import { promisify } from "node:util";
 
 export interface ConfigFile {
@@ -10,6 +10,8 @@ export interface ConfigFile {
     /** What it sets, in words. */
     readonly what: string;
     readonly exists: boolean;
+    /** Why it is not read. */
+    readonly wrong?: string;
 }
 
 export interface ConfigValue {
@@ -17,48 +19,33 @@ export interface ConfigValue {
     readonly values: readonly string[];
     /** "environment", or a file with its line: /home/ada/.config/cellgate/config.toml:2 */
     readonly from: string;
+    /** Why it is not used. */
+    readonly wrong?: string;
 }
 
 export interface Configuration {
     readonly files: readonly ConfigFile[];
     readonly values: readonly ConfigValue[];
-    /** Why config.toml, which is then not read, sets nothing. */
-    readonly problem?: string;
 }
 
 /** What `cellgate` prints with these arguments. */
 export type RunProgram = (options: readonly string[]) => Promise<string>;
 
-/** By the program itself; an Error has what that wrote about its end. */
+/** By the program itself, also where it fails for what is wrong in a file; an Error has what else it wrote. */
 export function programRunner(program: string): RunProgram {
     return async (options) => {
         try {
             return (await promisify(execFile)(program, [...options], { timeout: 20_000 })).stdout;
         } catch (error) {
-            const { stderr = "" } = error as { stderr?: string };
+            const { stdout = "", stderr = "" } = error as { stdout?: string; stderr?: string };
+            if (stdout !== "") return stdout;
             throw stderr.trim() === "" ? error : new Error(stderr.trim().replace(/^cellgate: /, ""));
         }
     };
 }
 
-const show = ["config", "show", "--json"];
-
-/** With a config.toml that is wrong cellgate runs nothing: the other files are listed all the same, and what is wrong. */
 export async function readConfiguration(run: RunProgram): Promise<Configuration> {
-    try {
-        return parsed(await run(show));
-    } catch (error) {
-        const { files, values } = parsed(await run(["--config-file", "/dev/null", ...show]));
-        const folder = dirname(files.find(({ path }) => basename(path) === "profiles.json")?.path ?? "");
-        const [first, ...others] = files;
-        if (!first) throw error;
-        const broken = { ...first, path: join(folder, "config.toml"), exists: true };
-        return { files: [broken, ...others], values, problem: error instanceof Error ? error.message : String(error) };
-    }
-}
-
-function parsed(text: string): Configuration {
-    const { files, values } = JSON.parse(text) as Partial<Configuration>;
+    const { files, values } = JSON.parse(await run(["config", "show", "--json"])) as Partial<Configuration>;
     if (!Array.isArray(files) || !Array.isArray(values)) throw new Error("`cellgate config show` has told no files: it is older than this extension");
     return { files, values };
 }
@@ -70,7 +57,7 @@ const skeletons: Readonly<Record<string, string>> = {
     "record.json": "{}\n",
 };
 
-/** What a new file begins with; undefined: it is a folder. */
+/** What a new file begins with; undefined: the sidecar writes it. */
 export const skeletonOf = (path: string): string | undefined => skeletons[basename(path)];
 
 /** The place that a value comes from, its line from 0. */

@@ -4,7 +4,9 @@ import type { Profile } from "../protocol/messages";
 import { limitNames, limitText } from "../sessionViews/limitNames";
 import { label } from "../text";
 
-const checks = { off: "code is not looked at", advise: "code with an error is shown", strict: "code with an error is refused" } as const;
+const checks = { off: "code is not checked", advise: "errors in code are shown", strict: "code with an error is refused" } as const;
+
+const inSentence = (title: string) => title.charAt(0).toLowerCase() + title.slice(1);
 
 export function profileText({ modules, notInstalled = [], domains, limits, validation }: Profile): string {
     const missing = notInstalled.length > 0 ? `, ${notInstalled.length} of them not installed` : "";
@@ -12,7 +14,7 @@ export function profileText({ modules, notInstalled = [], domains, limits, valid
     const parts = [
         modules ? `imports ${modules.length} modules${missing}` : "imports any module",
         ...(domains.length > 0 ? [`connects unasked to ${domains.join(", ")}`] : []),
-        ...limited.map((limit) => `${limit.title}: ${limitText(limit, limits)}`),
+        ...limited.map((limit) => `${inSentence(limit.title)}: ${limitText(limit, limits)}`),
         checks[validation],
     ];
     return label(parts.join("; "), 500);

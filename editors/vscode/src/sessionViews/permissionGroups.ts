@@ -68,7 +68,7 @@ function sandboxRows(session: Facts["session"]): PermissionRow[] {
 }
 
 function profileRow({ session: { profile: name }, profiles }: Facts): PermissionRow {
-    if (name === undefined) return { text: "None", detail: "any module may be imported, code is not looked at", change: "profile" };
+    if (name === undefined) return { text: "None", detail: "any module may be imported, code is not checked", change: "profile" };
     const profile = profiles.find((each) => each.name === name);
     return { text: label(name), detail: profile ? profileText(profile) : "which is not there any more", change: "profile" };
 }

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <optional>
-#include <utility>
 
 namespace cellgate::protocol {
 
@@ -36,6 +34,10 @@ struct Change {
     std::string new_text;
 };
 
+bool begins_before(const Change& one, const Change& other) {
+    return one.begin < other.begin;
+}
+
 bool overlaps(const std::vector<Change>& changes, std::size_t begin, std::size_t end) {
     return std::any_of(changes.begin(), changes.end(),
                        [&](const Change& other) { return begin < other.end && other.begin < end; });
@@ -45,7 +47,7 @@ bool overlaps(const std::vector<Change>& changes, std::size_t begin, std::size_t
 
 std::vector<std::size_t> mend(std::string& text, const std::vector<Diagnostic>& findings) {
     std::vector<std::size_t> mended;
-    std::vector<Change> changes;
+    std::vector<Change> changes; // by where they begin, and then in the order of the findings
     for (std::size_t i = 0; i < findings.size(); ++i) {
         std::vector<Change> own;
         const std::vector<TextEdit> edits = findings[i].edits.value_or(std::vector<TextEdit>{});
@@ -58,11 +60,11 @@ std::vector<std::size_t> mend(std::string& text, const std::vector<Diagnostic>& 
         }
         if (!edits.empty() && own.size() == edits.size()) {
             mended.push_back(i);
-            std::move(own.begin(), own.end(), std::back_inserter(changes));
+            for (const Change& change : own) {
+                changes.insert(std::upper_bound(changes.begin(), changes.end(), change, begins_before), change);
+            }
         }
     }
-    std::stable_sort(changes.begin(), changes.end(),
-                     [](const Change& one, const Change& other) { return one.begin < other.begin; });
     for (auto each = changes.rbegin(); each != changes.rend(); ++each) {
         text.replace(each->begin, each->end - each->begin, each->new_text);
     }

@@ -48,8 +48,8 @@ TEST_CASE("a rule that no request of the operation can meet is refused with the 
           "expected an operation of the OpenAPI document, found issues/creat Did you mean issues/create? There are: "
           "issues/create, issues/list.");
     CHECK(named("allow request api.example.org --operation issues/create titel=x") ==
-          "expected an argument that there is, found arguments.titel (the body of issues/create) There are: "
-          "title, labels.");
+          "expected an argument that there is, found arguments.titel (the body of issues/create) Did you "
+          "mean title? There are: title, labels.");
     CHECK(named("allow request api.example.org --operation issues/create labels=1").starts_with("arguments.labels: "));
     CHECK(named("allow request api.example.org --operation issues/list ownr=ada") ==
           "expected a parameter in the path of issues/list, found ownr Did you mean owner? There are: owner, repo.");

@@ -17,6 +17,7 @@
 #include <fcntl.h>
 #include <iterator>
 #include <memory>
+#include <string_view>
 
 namespace cellgate::cli {
 
@@ -34,14 +35,14 @@ struct CheckArguments {
 
 constexpr const char* severity_names[] = {"error", "warning", "info"};
 
-constexpr const char* is_mended = "mended";
+constexpr std::string_view mended_state = "mended";
 
 // `state`: its severity, or that it is mended.
 void print_finding(const CheckArguments& arguments, const CheckedSource& source, const protocol::Diagnostic& found,
-                   const char* state) {
+                   std::string_view state) {
     fmt::print("{}: {}: {} [{}]\n", source.place_of(arguments.file, found), state, escape_unprintable(found.message),
                escape_unprintable(found.rule));
-    if (state == is_mended) {
+    if (state == mended_state) {
         return;
     }
     if (found.install) {
@@ -114,7 +115,7 @@ bool mend_file(const CheckArguments& arguments, CheckedSource& source, const Fin
     }
     replace_text(arguments.file, source.text());
     for (const std::size_t each : mended) {
-        print_finding(arguments, source, findings.all[each], is_mended);
+        print_finding(arguments, source, findings.all[each], mended_state);
     }
     return true;
 }

@@ -54,7 +54,7 @@ std::vector<std::string> words_to_parse(const CLI::App& app, int argc, char** ar
 
 // Whether it refuses a value of a request: those are made of what the user typed.
 bool is_of_arguments(const Error& error) {
-    return error.code == ErrorCode::invalid_params && error.message.starts_with("params.");
+    return error.code == ErrorCode::invalid_params && error.message.starts_with(parameter_prefix);
 }
 
 // Flushes stdout here, where a failure can still be reported. A closed pipe is not a failure.

@@ -80,8 +80,7 @@ class Registry {
     void add_from_agent(ServerSpec spec);
     void on_agent_disconnected(std::uint64_t client);
     // Makes the servers of the workspace's files those that the files name now; names that a user gave stay, those of
-    // agents give way. Returns what is wrong with the files, and was not when they were read
-    // before.
+    // agents give way. Returns what is wrong with the files and was not at the last reading.
     std::vector<std::string> read_workspace_files();
     // Throw Error{tool_server_not_found}; remove() also Error{forbidden} for `host`.
     Task<void> remove(std::string server);

@@ -34,12 +34,14 @@ void add_packages(Fingerprint& text, const std::string& prefix) {
     }
 }
 
-} // namespace
-
-StartState state_of_start(const jupyter::KernelChoice& choice, const async::Command& command,
-                          const sandbox::Profile& profile) {
-    StartState state;
+// An image's own are not looked at: nothing changes the files of one.
+std::string programs_of(const jupyter::KernelChoice& choice, const async::Command& command,
+                        const sandbox::Profile& profile) {
     Fingerprint programs;
+    if (profile.image) {
+        programs.add(profile.image->id);
+        return programs.hash();
+    }
     add_change_of(programs, command.argv.at(0));
     add_change_of(programs, choice.program);
     if (choice.interpreter) {
@@ -48,7 +50,15 @@ StartState state_of_start(const jupyter::KernelChoice& choice, const async::Comm
             add_packages(programs, prefix);
         }
     }
-    state.programs = programs.hash();
+    return programs.hash();
+}
+
+} // namespace
+
+StartState state_of_start(const jupyter::KernelChoice& choice, const async::Command& command,
+                          const sandbox::Profile& profile) {
+    StartState state;
+    state.programs = programs_of(choice, command, profile);
     Fingerprint argv;
     argv.add_all(command.argv);
     argv.add(command.cwd);

@@ -2,10 +2,12 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 from pathlib import Path
 
+from processes import OWN, orphans
 from workspaces import SYSTEM_PATH
 
 WITHOUT = shutil.which("podman") is None
@@ -67,6 +69,10 @@ class Podman:
             f'[storage]\ndriver = "overlay"\ngraphroot = "{self.folder}/graph"\nrunroot = "{self.folder}/run"\n'
             f'rootless_storage_path = "{self.folder}/graph"\n')
         self.environment = {"CONTAINERS_STORAGE_CONF": str(self.folder / "storage.conf")}
+        before = orphans()
+        self("info")
+        self.kept = orphans() - before  # the process that podman keeps for an ordinary user's name space
+        OWN.update(self.kept)
 
     def __call__(self, *arguments):
         done = subprocess.run(["podman", *arguments], text=True, capture_output=True,
@@ -84,4 +90,8 @@ class Podman:
 
     def remove(self):
         self("image", "rm", "--all", "--force")
+        for pid in self.kept:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+            OWN.discard(pid)
         shutil.rmtree(self.folder, ignore_errors=True)

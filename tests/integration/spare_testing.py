@@ -133,5 +133,5 @@ class SpareTest:
         self.until_ready()
         before = self.times_used()
         self.assertEqual(self.cellgate.session("spare", **settings)["layers"], layers)
-        self.assertEqual(self.times_used(), before + 1)
+        self.assertEqual(self.times_used(), before + 1, self.cellgate.log_path.read_text()[-4000:])
         self.assert_same(cold, self.look("spare"))

@@ -1,6 +1,5 @@
 // `cellgate save FILE NAME`: a function of Python becomes a tool of the server `saved`, once its user has agreed.
 
-#include "base/escape_unprintable.hpp"
 #include "base/files.hpp"
 #include "base/json_codec.hpp"
 #include "commands.hpp"
@@ -8,7 +7,6 @@
 #include "protocol/messages/record.hpp"
 #include "sidecar_arguments.hpp"
 #include "terminal_client.hpp"
-#include "tools/execution_rules.hpp"
 #include "tools/saved_tool.hpp"
 #include "value_checks.hpp"
 
@@ -24,8 +22,6 @@ namespace cellgate::cli {
 
 namespace {
 
-constexpr std::int64_t max_decisions = 1000; // that are looked at
-
 struct SaveArguments {
     SidecarArguments sidecar;
     std::string file;
@@ -35,17 +31,6 @@ struct SaveArguments {
     tools::SaveToolParams function;
     bool json = false;
     int exit_code = 0;
-};
-
-// What a decision's entry holds of it.
-struct RecordedDecision {
-    protocol::Verdict decision = protocol::Verdict::deny;
-    std::optional<protocol::Action> action;
-    template <class Self, class Visit>
-    static void fields(Self& self, Visit& visit) {
-        visit("decision", self.decision);
-        visit("action", self.action);
-    }
 };
 
 Task<std::string> execution_of(TerminalClient* client, std::string named) {
@@ -66,42 +51,13 @@ Task<std::string> execution_of(TerminalClient* client, std::string named) {
     co_return *found.entries.front().execution_id;
 }
 
-// Of an execution that may have ended long ago.
-Task<std::vector<std::string>> recorded_rules(TerminalClient* client, std::string execution_id) {
-    protocol::RecordQueryParams query;
-    query.types = {"action.decided"};
-    query.execution_id = execution_id;
-    query.limit = max_decisions;
-    const protocol::RecordQueryResult found = co_await client->sidecar().call<protocol::RecordQuery>(std::move(query));
-    if (found.entries.empty()) {
-        throw Error(ErrorCode::execution_not_found,
-                    fmt::format("--rules-of: the record has no decision of an execution \"{}\"",
-                                escape_unprintable(execution_id)),
-                    "`cellgate record list` shows the entries, and --rules-of takes the number of one");
-    }
-    if (found.more) {
-        throw Error(ErrorCode::arguments_invalid,
-                    fmt::format("--rules-of: that execution has more than {} decisions", max_decisions),
-                    "name what the tool may do with --rule");
-    }
-    std::vector<protocol::PastDecision> decisions;
-    for (const protocol::RecordEntry& entry : found.entries) {
-        auto recorded = from_json<RecordedDecision>(entry.data, "entry.data");
-        protocol::PastDecision& past = decisions.emplace_back();
-        past.execution_id = entry.execution_id;
-        past.decision = recorded.decision;
-        past.action = std::move(recorded.action);
-    }
-    co_return tools::execution_rules(decisions, execution_id);
-}
-
 Task<void> save(SaveArguments* arguments, TerminalClient& client) {
+    if (!arguments->rules_of.empty()) {
+        arguments->function.rules_of.emplace();
+    }
     for (const std::string& named : arguments->rules_of) {
         std::string execution_id = co_await execution_of(&client, named);
-        std::vector<std::string> rules = co_await recorded_rules(&client, std::move(execution_id));
-        for (std::string& rule : rules) {
-            arguments->function.rules->push_back(std::move(rule));
-        }
+        arguments->function.rules_of->push_back(std::move(execution_id));
     }
     protocol::ToolsCallParams params{"host", "save_tool", to_raw_json(arguments->function), std::nullopt,
                                      RawJson::checked("\"save\"")};

@@ -1,9 +1,11 @@
 #include "policy_history.hpp"
 
 #include "base/encoding.hpp"
+#include "base/escape_unprintable.hpp"
 #include "base/json_codec.hpp"
 #include "base/json_scan.hpp"
 #include "suggested_rule.hpp"
+#include "tools/execution_rules.hpp"
 
 #include <fmt/format.h>
 
@@ -117,6 +119,33 @@ Task<protocol::PolicyParseResult> PolicyHistory::suggest(protocol::PolicySuggest
     result.rule = suggested_rule(actions);
     result.words = gate_.policy_words(result.rule);
     co_return result;
+}
+
+Task<std::vector<std::string>> PolicyHistory::rules_of(std::string execution_id) {
+    protocol::RecordQueryParams query;
+    query.execution_id = execution_id;
+    query.limit = 1;
+    const protocol::RecordQueryResult known = co_await activity_.query_newest(query);
+    if (known.entries.empty()) {
+        throw Error(ErrorCode::execution_not_found,
+                    fmt::format("the record has no execution \"{}\"", escape_unprintable(execution_id)));
+    }
+    query.types = {decided_type};
+    query.limit = page_size;
+    const protocol::RecordQueryResult decided = co_await activity_.query_newest(std::move(query));
+    if (decided.more) {
+        throw Error(ErrorCode::arguments_invalid,
+                    fmt::format("the execution \"{}\" has more than {} decisions", execution_id, page_size),
+                    "name what is allowed, each as a rule");
+    }
+    std::vector<protocol::Action> allowed;
+    for (const protocol::RecordEntry& entry : decided.entries) {
+        std::optional<protocol::Action> action = was_allowed(entry) ? action_of(entry) : std::nullopt;
+        if (action) {
+            allowed.push_back(std::move(*action));
+        }
+    }
+    co_return tools::execution_rules(allowed);
 }
 
 } // namespace cellgate::service

@@ -5,6 +5,7 @@
 #include "client_hub.hpp"
 #include "egress/network.hpp"
 #include "handlers.hpp"
+#include "policy_history.hpp"
 #include "sandbox/launcher.hpp"
 #include "saved_tool_runs.hpp"
 #include "server_sandbox.hpp"
@@ -111,6 +112,7 @@ struct Sidecar::Impl {
     Stats stats;
     TouchConfirmer confirmer;
     gate::Gate gate;
+    PolicyHistory history{loop.clock(), gate, activity};
     ResultReview review;
     Elicitations elicitations;
     std::unique_ptr<egress::Network> network;
@@ -213,7 +215,8 @@ tools::RegistryOptions Sidecar::Impl::registry_options() {
         [this](const store::SecretEntry& secret) { secret_record.set(secret); },
         [this](const store::SecretEntry& secret, const std::string& server) { secret_record.used(secret, server); },
         store::saved_tools_directory(directories, workspace.path),
-        &saved_tools};
+        &saved_tools,
+        std::bind_front(&PolicyHistory::rules_of, &history)};
 }
 
 void Sidecar::Impl::add_handlers(Client& client) {

@@ -33,14 +33,11 @@ std::optional<std::string> rule_for(const protocol::Action& action) {
 
 } // namespace
 
-std::vector<std::string> execution_rules(const std::vector<protocol::PastDecision>& decisions,
-                                         const std::string& execution_id) {
+std::vector<std::string> execution_rules(const std::vector<protocol::Action>& allowed) {
     std::set<std::string> rules;
-    for (const protocol::PastDecision& past : decisions) {
-        if (past.execution_id == execution_id && past.decision == protocol::Verdict::allow && past.action) {
-            if (std::optional<std::string> rule = rule_for(*past.action)) {
-                rules.insert(std::move(*rule));
-            }
+    for (const protocol::Action& action : allowed) {
+        if (std::optional<std::string> rule = rule_for(action)) {
+            rules.insert(std::move(*rule));
         }
     }
     return {rules.begin(), rules.end()};

@@ -194,7 +194,7 @@ std::vector<protocol::ToolSpec> make_saving_specs() {
 "description":{"type":"string","description":"Default: the first paragraph of the docstring."},
 "rules":{"type":"array","items":{"type":"string","minLength":1},"description":
 "What a run may do without asking, as `cellgate policy add` takes it: \"allow filesystem/read_file\", \"allow network api.github.com\". Default: it asks for everything."},
-"rulesOf":{"type":"string","minLength":1,"description":"An execution: what it was allowed, each run of the tool may do. Shown to the user as rules."},
+"rulesOf":{"type":"array","items":{"type":"string","minLength":1},"description":"Executions: what they were allowed, each run of the tool may do. Shown to the user as rules."},
 "test":{"type":"object","description":"Arguments of a call that has to succeed before the tool is saved."}},
 "required":["name","code"],"additionalProperties":false})",
             R"({"type":"object","properties":{
@@ -303,11 +303,12 @@ Task<void> HostTools::refresh() {
     co_return; // they never change
 }
 
-std::pair<ToolPtr, RawJson> HostTools::resolve(ToolPtr tool, RawJson arguments) const {
+Task<std::pair<ToolPtr, RawJson>> HostTools::resolve(ToolPtr tool, RawJson arguments) {
     if (tool->spec.name == "save_tool" && !json_member(arguments.text(), "rulesOf").empty()) {
-        arguments = to_raw_json(saved_.with_rules(from_json<SaveToolParams>(arguments, "arguments")));
+        const SaveToolParams resolved = co_await saved_.with_rules(from_json<SaveToolParams>(arguments, "arguments"));
+        arguments = to_raw_json(resolved);
     }
-    return {std::move(tool), std::move(arguments)};
+    co_return std::pair(std::move(tool), std::move(arguments));
 }
 
 Task<void> HostTools::check(ToolPtr tool, RawJson arguments) {

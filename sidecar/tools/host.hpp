@@ -28,7 +28,7 @@ class HostTools final : public ToolServer {
     const std::vector<ToolPtr>& tools() const override { return tools_; }
     Task<void> refresh() override;
     // What is saved as a tool has its rules in words.
-    std::pair<ToolPtr, RawJson> resolve(ToolPtr tool, RawJson arguments) const override;
+    Task<std::pair<ToolPtr, RawJson>> resolve(ToolPtr tool, RawJson arguments) override;
     Task<void> check(ToolPtr tool, RawJson arguments) override;
     // A program without a slash is looked for in PATH outside the workspace only: code writes there.
     gate::Action action_of(const Tool& tool, RawJson arguments) const override;

@@ -135,13 +135,13 @@ Task<void> McpToolServer::refresh() {
     stale_ = false;
 }
 
-std::pair<ToolPtr, RawJson> McpToolServer::resolve(ToolPtr tool, RawJson arguments) const {
+Task<std::pair<ToolPtr, RawJson>> McpToolServer::resolve(ToolPtr tool, RawJson arguments) {
     const FeatureTool* feature = feature_of(tool->spec.name);
     if (feature != nullptr && feature->kind == FeatureTool::Kind::resource_template) {
         RawJson resolved = template_arguments(*feature, arguments);
-        return {find_tool(tools_, std::string(read_resource_tool)), std::move(resolved)};
+        co_return std::pair(find_tool(tools_, std::string(read_resource_tool)), std::move(resolved));
     }
-    return {std::move(tool), std::move(arguments)};
+    co_return std::pair(std::move(tool), std::move(arguments));
 }
 
 Task<void> McpToolServer::check(ToolPtr /*tool*/, RawJson /*arguments*/) {

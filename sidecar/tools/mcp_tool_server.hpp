@@ -29,7 +29,7 @@ class McpToolServer final : public ToolServer {
     bool is_usable() const override { return stop_reason_.empty() && !ended_.is_set(); }
     const std::vector<ToolPtr>& tools() const override { return tools_; }
     Task<void> refresh() override;
-    std::pair<ToolPtr, RawJson> resolve(ToolPtr tool, RawJson arguments) const override;
+    Task<std::pair<ToolPtr, RawJson>> resolve(ToolPtr tool, RawJson arguments) override;
     Task<void> check(ToolPtr tool, RawJson arguments) override;
     gate::Action action_of(const Tool& tool, RawJson arguments) const override;
     Task<std::optional<protocol::CallToolResult>> call(ToolPtr tool, gate::Action allowed, CallContext context,

@@ -11,7 +11,6 @@
 #include "server_inputs.hpp"
 #include "server_logins.hpp"
 #include "server_secrets.hpp"
-#include "tools/execution_rules.hpp"
 
 #include <fmt/format.h>
 
@@ -44,8 +43,7 @@ Registry::Registry(async::Loop& loop, Clock& clock, gate::Gate& gate, RegistryOp
     saved_ = std::make_shared<SavedTools>(
         loop, options_.saved_tools_directory, options_.saved_tools,
         [this](const std::string& server) { return catalog_->identity_of(server); },
-        [this](const protocol::RuleSpec& rule) { require_fitting(rule); },
-        [&gate](const std::string& id) { return execution_rules(gate.policy_decisions().decisions, id); });
+        [this](const protocol::RuleSpec& rule) { require_fitting(rule); }, options_.recorded_rules);
     servers_->adopt(catalog_->add_built_in(host_server_name, HostTools::identity()),
                     std::make_shared<HostTools>(loop, options_.workspace, options_.environment, *saved_));
     servers_->adopt(catalog_->add_built_in(saved_server_name, HostTools::identity()), saved_);

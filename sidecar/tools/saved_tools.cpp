@@ -88,9 +88,9 @@ protocol::CallToolResult result_of(const SavedToolRun& run) {
 } // namespace
 
 SavedTools::SavedTools(async::Loop& loop, std::string directory, SavedToolRunner* runner, IdentityOf identity_of,
-                       RequireFitting require_fitting, RulesOf rules_of)
+                       RequireFitting require_fitting, RecordedRules recorded_rules)
     : loop_(loop), directory_(std::move(directory)), runner_(runner), identity_of_(std::move(identity_of)),
-      require_fitting_(std::move(require_fitting)), rules_of_(std::move(rules_of)) {
+      require_fitting_(std::move(require_fitting)), recorded_rules_(std::move(recorded_rules)) {
     if (!directory_.empty()) {
         take(read_saved(directory_));
     }
@@ -123,19 +123,19 @@ Task<void> SavedTools::refresh() {
     take(std::move(found));
 }
 
-SaveToolParams SavedTools::with_rules(SaveToolParams params) const {
-    if (!params.rules_of) {
-        return params;
-    }
+Task<SaveToolParams> SavedTools::with_rules(SaveToolParams params) {
     std::vector<std::string> rules = params.rules.value_or(std::vector<std::string>{});
-    for (std::string& rule : rules_of_(*params.rules_of)) {
-        if (std::find(rules.begin(), rules.end(), rule) == rules.end()) {
-            rules.push_back(std::move(rule));
+    for (const std::string& execution : params.rules_of.value_or(std::vector<std::string>{})) {
+        std::vector<std::string> recorded = co_await recorded_rules_(execution);
+        for (std::string& rule : recorded) {
+            if (std::find(rules.begin(), rules.end(), rule) == rules.end()) {
+                rules.push_back(std::move(rule));
+            }
         }
     }
     params.rules = std::move(rules);
     params.rules_of.reset();
-    return params;
+    co_return params;
 }
 
 void SavedTools::require_savable(const SaveToolParams& params) const {

@@ -6,6 +6,7 @@
 
 #include "async/loop.hpp"
 #include "tool_server.hpp"
+#include "tools/execution_rules.hpp"
 #include "tools/saved_tool.hpp"
 
 #include <functional>
@@ -35,16 +36,14 @@ class SavedTools final : public ToolServer {
     using IdentityOf = std::function<std::optional<std::string>(const std::string& server)>;
     // Throws Error{rule_invalid} for a rule that can match no call of the tools that are known.
     using RequireFitting = std::function<void(const protocol::RuleSpec& rule)>;
-    // execution_rules() of an execution.
-    using RulesOf = std::function<std::vector<std::string>(const std::string& execution_id)>;
 
     // `directory` is outside every workspace, and made when the first tool is saved; empty, as without a runner:
     // nothing can be saved. The runner stays as long as this.
     SavedTools(async::Loop& loop, std::string directory, SavedToolRunner* runner, IdentityOf identity_of,
-               RequireFitting require_fitting, RulesOf rules_of);
+               RequireFitting require_fitting, RecordedRules recorded_rules);
 
-    // With the rules of the execution that `rulesOf` names, so that a user sees them.
-    SaveToolParams with_rules(SaveToolParams params) const;
+    // With the rules of the executions that `rulesOf` names, so that a user sees them.
+    Task<SaveToolParams> with_rules(SaveToolParams params);
 
     // Throws Error{arguments_invalid} for what cannot be saved, whatever a user says.
     void require_savable(const SaveToolParams& params) const;
@@ -73,7 +72,7 @@ class SavedTools final : public ToolServer {
     SavedToolRunner* runner_;
     IdentityOf identity_of_;
     RequireFitting require_fitting_;
-    RulesOf rules_of_;
+    RecordedRules recorded_rules_;
     std::map<std::string, SavedTool> saved_;
     std::vector<ToolPtr> tools_;
 };

@@ -194,7 +194,7 @@ Task<protocol::CallToolResult> ToolCallDispatcher::call(CallContext context, std
         const ToolPtr named = require_tool(offering->tools(), server, tool);
         arguments = with_defaults(named->spec.input_schema, std::move(arguments));
         require_fitting(named->spec, arguments);
-        const auto [found, sent] = offering->resolve(named, arguments);
+        const auto [found, sent] = co_await offering->resolve(named, arguments);
         require_fitting_rules(context, server, *offering, *found);
         co_await offering->check(found, sent);
         gate::Request request = call_request(context, offering, found, sent);

@@ -33,8 +33,8 @@ class ToolServer {
     virtual Task<void> refresh() = 0;
 
     // What a call of `tool` with these arguments, which fit its schema, is a call of: usually that.
-    virtual std::pair<ToolPtr, RawJson> resolve(ToolPtr tool, RawJson arguments) const {
-        return {std::move(tool), std::move(arguments)};
+    virtual Task<std::pair<ToolPtr, RawJson>> resolve(ToolPtr tool, RawJson arguments) {
+        co_return std::pair(std::move(tool), std::move(arguments));
     }
     // Throws Error{denied} for a call that would be refused even if it were allowed, so that no user is asked about it.
     virtual Task<void> check(ToolPtr tool, RawJson arguments) = 0;

@@ -224,7 +224,7 @@ def kinds(order: Order, colour: Colour, paths: list[Path], more: Order | None = 
         for _ in range(3):
             self.cellgate.allow(self.cellgate.approval())
         execution.result()
-        self.save("echo", ECHO, rulesOf=execution.id)
+        self.save("echo", ECHO, rulesOf=[execution.id])
         self.assertEqual(arguments_of(self.approval)["rules"], ["allow fix/tool_2", "allow host/read_file"])
         self.assertNotIn("rulesOf", arguments_of(self.approval))
         self.call("saved", "echo", {"text": "hello"})
@@ -314,7 +314,7 @@ class AtATerminal(CliTest):
             terminal.expect("why")
             terminal.type("not now")
             self.assertEqual(terminal.wait_end(), 1)
-        for named, why in (("0", "belongs to no execution"), ("none", "no decision of an execution")):
+        for named, why in (("0", "belongs to no execution"), ("none", 'the record has no execution "none"')):
             refused = self.cli("save", "--rules-of", named, script, "notes")
             self.assertEqual(refused.returncode, 1)
             self.assertIn(why, refused.stderr)

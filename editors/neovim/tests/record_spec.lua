@@ -379,3 +379,51 @@ it("record: a rule with confirm, and an answer that was confirmed, say so", func
   equal(words.decided_by(past), "allowed by a user, confirmed by a touch of a security key")
   equal(words.decided_by(decided), "allowed by a user")
 end)
+
+-- A sidecar that ran something, and saves tools; the second result presses S at a row, and has the message after it.
+local function start_saving(record)
+  for i, each in ipairs(record) do
+    each.seq = i
+  end
+  local fake = start(record)
+  fake.answers["tools/call"] = function()
+    return { content = { { type = "text", text = "saved" } } }
+  end
+  local shown = notices()
+  open()
+  wait_count(#record)
+  return fake,
+    function(words)
+      local count = #shown
+      vim.fn.search(words)
+      type_keys("S")
+      wait(function()
+        return #shown > count
+      end, "a message")
+      return shown[#shown]
+    end
+end
+
+it("record: S saves a function of code that ran long ago, with the rules of its execution", function()
+  local code = "def one():\n    pass\ndef two():\n    pass"
+  local fake, press = start_saving({
+    entry(0, "execution.started", { code = code }, run("a")),
+    entry(0, "execution.ended", { status = "ok" }, run("a")),
+  })
+  equal(press("ended: ok"), "saved")
+  local saved = { name = "two", code = code, rulesOf = { run("a").executionId } }
+  equal(fake:asked("tools/call")[1].params, { server = "host", tool = "save_tool", arguments = saved })
+end)
+
+it("record: S says what is missing for a tool", function()
+  local record = {
+    entry(0, "execution.started", { code = "print(1)" }, run("b")),
+    entry(0, "execution.started", { sha256 = "00", bytes = 70000 }, run("c")),
+    entry(0, "session.closed"),
+  }
+  local fake, press = start_saving(record)
+  equal(press("ran: print"), "this code defines no function of Python")
+  equal(press("70000 bytes"), "the record does not have this code")
+  equal(press("session closed"), "this row belongs to no execution")
+  equal(fake:asked("tools/call"), {})
+end)

@@ -388,7 +388,7 @@ M.all = {
       .. " have agreed to its code and to the rules for what the cell was allowed. Default: the last function.",
     arguments = "[function]",
     act = with_execution(function(execution, arguments)
-      tool_servers.save(execution, arguments[1])
+      tool_servers.save(execution.root, execution.id, arguments[1])
     end),
   },
   install = installs.command,

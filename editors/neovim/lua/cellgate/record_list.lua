@@ -7,6 +7,7 @@ local record_words = require("cellgate.record_words")
 local rpc = require("cellgate.rpc")
 local scratch = require("cellgate.scratch")
 local session = require("cellgate.session")
+local tool_servers = require("cellgate.tool_servers")
 local workspace = require("cellgate.workspace")
 
 local M = {}
@@ -169,6 +170,22 @@ local function open_output(here, entry)
   end
 end
 
+---@param does string
+---@param act fun(id: string)
+---@return cellgate.ListKey
+local function of_its_execution(does, act)
+  return {
+    does = does,
+    act = function(value)
+      if value.entry.executionId then
+        act(value.entry.executionId)
+      else
+        notify.show("this row belongs to no execution", vim.log.levels.WARN)
+      end
+    end,
+  }
+end
+
 -- The keys that change what is listed.
 ---@param view { filter: cellgate.RecordFilter, wanted: integer }
 local function choosing_keys(view)
@@ -239,16 +256,12 @@ function M.open(root, words)
           open_output(here, value.entry)
         end,
       },
-      c = {
-        does = "files that it changed",
-        act = function(value)
-          if value.entry.executionId then
-            changes_list.files(root, value.entry.executionId)
-          else
-            notify.show("this row belongs to no execution", vim.log.levels.WARN)
-          end
-        end,
-      },
+      c = of_its_execution("files that it changed", function(id)
+        changes_list.files(root, id)
+      end),
+      S = of_its_execution("save a function of its code as a tool", function(id)
+        tool_servers.save(root, id)
+      end),
       v = {
         does = "verify the record",
         anywhere = true,

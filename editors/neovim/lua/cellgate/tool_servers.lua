@@ -42,28 +42,33 @@ local function last_function(code)
   return found
 end
 
---- Saves a function of what ran as a tool of the server `saved`, with rules for what the code was allowed. The user
---- sees all of it in the approval.
----@param execution cellgate.Execution
+--- Saves a function of what ran as a tool of the server `saved`, with rules for what the code was allowed. Both are
+--- from the record, so another sidecar may have run it, long ago. The user sees all of it in the approval.
+---@param root string workspace
+---@param id string of the execution
 ---@param name? string of the function; without it the last one that the code defines
-function M.save(execution, name)
-  local here = session.of(execution.root)
+function M.save(root, id, name)
+  local here = session.of(root)
   here:request(
-    "execution/get",
-    { executionId = execution.id },
-    list_window.or_tell(function(info)
-      name = name or last_function(info.code or "")
-      if not name then
-        notify.show("this cell defines no function of Python", vim.log.levels.WARN)
+    "record/query",
+    { executionId = id, types = { "execution.started" }, limit = 1 },
+    list_window.or_tell(function(started)
+      local code = started.entries[1] and started.entries[1].data.code
+      if not code then
+        notify.show("the record does not have this code", vim.log.levels.WARN)
         return
       end
-      local arguments = { name = name, code = info.code, rulesOf = execution.id }
+      name = name or last_function(code)
+      if not name then
+        notify.show("this code defines no function of Python", vim.log.levels.WARN)
+        return
+      end
       here:request(
         "tools/call",
-        { server = "host", tool = "save_tool", arguments = arguments },
+        { server = "host", tool = "save_tool", arguments = { name = name, code = code, rulesOf = { id } } },
         list_window.or_tell(function(result)
-          local text = result.content[1] and result.content[1].text or ""
-          notify.show(text, result.isError and vim.log.levels.ERROR or nil)
+          local words = result.content[1] and result.content[1].text or ""
+          notify.show(words, result.isError and vim.log.levels.ERROR or nil)
         end)
       )
     end)

@@ -3,27 +3,20 @@
 
 import * as vscode from "vscode";
 import type { Cellgate } from "../cellgate";
-import { textOf } from "../client/errors";
-import type { Execution } from "../executions";
 import { inform, showCancellableProgress, warn } from "../notices";
 import { placeOf } from "../sessionViews/cellOf";
 import { label } from "../text";
-import { functionsOf } from "./functions";
-
-interface Candidate {
-    readonly execution: Execution;
-    readonly code: string;
-    readonly functions: readonly string[];
-}
+import { functionsThatRan, type RanCode } from "./ranCode";
 
 export async function saveTool(cellgate: Cellgate): Promise<void> {
-    const candidate = await pickCandidate(cellgate);
-    const name = candidate && (await pickFunction(candidate.functions));
-    if (!candidate || name === undefined) return;
+    const { sidecar } = cellgate;
+    const ran = await pickCode(await functionsThatRan(sidecar));
+    const name = ran && (await pickFunction(ran.functions));
+    if (!ran || name === undefined) return;
     const result = await showCancellableProgress(`Saving ${label(name)} as a tool`, (_report, token) =>
-        cellgate.sidecar.request(
+        sidecar.request(
             "tools/call",
-            { server: "host", tool: "save_tool", arguments: { name, code: candidate.code, rulesOf: candidate.execution.id } },
+            { server: "host", tool: "save_tool", arguments: { name, code: ran.code, rulesOf: [ran.executionId] } },
             token,
         ),
     );
@@ -35,29 +28,18 @@ export async function saveTool(cellgate: Cellgate): Promise<void> {
     }
 }
 
-/** Of what has run without an error, the newest first. */
-async function pickCandidate(cellgate: Cellgate): Promise<Candidate | undefined> {
-    const { executions } = cellgate;
-    const candidates: Candidate[] = [];
-    for (const execution of executions.all().filter(({ result }) => result?.status === "ok").reverse()) {
-        const code = await executions.codeOf(execution).catch((error: unknown) => {
-            cellgate.log.warn(`the code of ${execution.id}: ${textOf(error)}`);
-            return undefined;
-        });
-        const functions = functionsOf(code ?? "");
-        if (code !== undefined && functions.length > 0) candidates.push({ execution, code, functions });
-    }
-    if (candidates.length === 0) {
-        void inform("cellgate: no code that ran in this window defines a function of Python.");
+async function pickCode(all: readonly RanCode[]): Promise<RanCode | undefined> {
+    if (all.length === 0) {
+        void inform("cellgate: no code that ran in this workspace without an error defines a function of Python.");
         return undefined;
     }
-    if (candidates.length === 1) return candidates[0];
-    const items = candidates.map((candidate) => ({
-        label: candidate.functions.join(", "),
-        description: candidate.execution.cell && placeOf(candidate.execution.cell),
-        candidate,
+    if (all.length === 1) return all[0];
+    const items = all.map((ran) => ({
+        label: ran.functions.join(", "),
+        description: label([ran.cell && placeOf(ran.cell), new Date(ran.time).toLocaleString()].filter(Boolean).join(" · ")),
+        ran,
     }));
-    return (await vscode.window.showQuickPick(items, { title: "Save a function of which code?", matchOnDescription: true }))?.candidate;
+    return (await vscode.window.showQuickPick(items, { title: "Save a function of which code?", matchOnDescription: true }))?.ran;
 }
 
 async function pickFunction(functions: readonly string[]): Promise<string | undefined> {

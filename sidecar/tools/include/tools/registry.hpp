@@ -14,6 +14,7 @@
 #include "store/secrets.hpp"
 #include "tools/call_context.hpp"
 #include "tools/config.hpp"
+#include "tools/execution_rules.hpp"
 #include "tools/server_sandbox.hpp"
 #include "tools/tool_call_dispatcher.hpp"
 
@@ -51,6 +52,7 @@ struct RegistryOptions {
     std::function<void(const store::SecretEntry& secret, const std::string& server)> on_secret_used = {};
     std::string saved_tools_directory = {}; // of this workspace; empty: nothing can be saved
     SavedToolRunner* saved_tools = nullptr; // stays as long as the registry; the same without it
+    RecordedRules recorded_rules = {};
 };
 
 class RunningServers;

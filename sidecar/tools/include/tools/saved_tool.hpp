@@ -22,8 +22,8 @@ struct SaveToolParams {
     std::string code;
     std::optional<std::string> description;
     std::optional<std::vector<std::string>> rules;
-    std::optional<std::string> rules_of; // an execution; not once it is resolved
-    std::optional<RawJson> test;         // arguments
+    std::optional<std::vector<std::string>> rules_of; // executions; not once they are resolved
+    std::optional<RawJson> test;                      // arguments
     template <class Self, class Visit>
     static void fields(Self& self, Visit& visit) {
         visit("name", self.name);

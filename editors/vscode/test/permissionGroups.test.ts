@@ -22,8 +22,8 @@ function rowsOf(title: string, more: Partial<Facts>): string[] {
 }
 
 test("what no rule decides is asked about", () => {
-    assert.deepEqual(rowsOf("Network", {}), ["Any other host: you are asked"]);
-    assert.deepEqual(rowsOf("Tools", { servers: [server] }), ["notes: starts when it is needed, outside the sandbox", "Any other call: you are asked"]);
+    assert.deepEqual(rowsOf("Network", {}), ["Any host: you are asked"]);
+    assert.deepEqual(rowsOf("Tools", { servers: [server] }), ["notes: starts when it is needed, outside the sandbox", "Any call: you are asked"]);
 });
 
 test("rules are where they decide, and those of other sessions and of tool servers' connections nowhere", () => {

@@ -74,7 +74,7 @@ scenario("what a session may do is one list, and its lines open what changes the
     await list();
     await title("may do").waitFor();
     await editor.screenshot("permissions");
-    await editor.choose("Any other host");
+    await editor.choose("Any host");
     await type(editor, "Add Rule", "deny network example.org");
     await title("Where does it hold?").waitFor();
     await editor.choose("This workspace");

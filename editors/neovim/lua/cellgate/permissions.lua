@@ -125,22 +125,24 @@ function M.rows(info, root, facts)
   local function add(more)
     vim.list_extend(rows, more)
   end
+  local function add_decided(what, kinds, command)
+    local ruled = rule_rows(facts.rules, id, kinds)
+    add(ruled)
+    add({ row(("any %s%s: you are asked"):format(#ruled == 0 and "" or "other ", what), command) })
+  end
   add({ heading("Network") })
   if info.sandbox == "none" then
     add({ by_setting("any host, without asking you: there is no sandbox", "kernels") })
   elseif info.sandbox == "landlock" then
     add({ by_setting("no host: this sandbox has no network", "sandbox_launcher") })
   else
-    add(rule_rows(facts.rules, id, { "network", "request" }))
-    add({ row("any other host: you are asked", "rule allow network ") })
+    add_decided("host", { "network", "request" }, "rule allow network ")
   end
   add({ heading("Tools") })
   add(server_rows(facts.servers))
-  add(rule_rows(facts.rules, id, { "tool", "host", "server", "any" }))
-  add({ row("any other call: you are asked", "rule allow ") })
+  add_decided("call", { "tool", "host", "server", "any" }, "rule allow ")
   add({ heading("Packages and output") })
-  add(rule_rows(facts.rules, id, { "install", "output" }))
-  add({ row("any other package: you are asked", "rule deny install") })
+  add_decided("package", { "install", "output" }, "rule deny install")
   add(secret_rows(facts.secrets, id))
   add({ heading("Limits"), row(limits.limits_words(info.limits), "limits ") })
   return rows

@@ -36,14 +36,17 @@ export function permissionGroups(facts: Facts): PermissionGroup[] {
     const { session } = facts;
     const rules = facts.rules.filter(({ sessionId, server, kind }) => (sessionId ?? session.sessionId) === session.sessionId && !(server !== undefined && kind === "network"));
     const of = (...kinds: Rule["kind"][]) => rules.filter(({ kind }) => kinds.includes(kind)).map(ruleRow);
-    const asks = (text: string): PermissionRow => ({ text, detail: "you are asked", change: "addRule" });
+    const decided = (what: string, ruled: PermissionRow[]): PermissionRow[] => [
+        ...ruled,
+        { text: ruled.length === 0 ? `Any ${what}` : `Any other ${what}`, detail: "you are asked", change: "addRule" },
+    ];
     return [
         { title: "Sandbox", rows: sandboxRows(session) },
         { title: "Profile", rows: [profileRow(facts)] },
         { title: "Files", rows: fileRows(facts) },
-        { title: "Network", rows: networkRows(session, [...of("network", "request"), asks("Any other host")]) },
-        { title: "Tools", rows: [...facts.servers.map(serverRow), ...of("tool", "host", "server", undefined), asks("Any other call")] },
-        { title: "Packages and Output", rows: [...of("install", "output"), asks("Any other package")] },
+        { title: "Network", rows: networkRows(session, decided("host", of("network", "request"))) },
+        { title: "Tools", rows: [...facts.servers.map(serverRow), ...decided("call", of("tool", "host", "server", undefined))] },
+        { title: "Packages and Output", rows: decided("package", of("install", "output")) },
         { title: "Secrets", rows: secretRows(facts) },
         { title: "Limits", rows: limitNames.map((limit) => ({ text: limit.title, detail: limitText(limit, session.limits), change: { limit } })) },
     ];
@@ -51,9 +54,9 @@ export function permissionGroups(facts: Facts): PermissionGroup[] {
 
 const unasked = (text: string): PermissionRow => ({ text, detail: "without asking you: there is no sandbox", change: { setting: "cellgate.sandboxLauncher" } });
 
-function networkRows({ sandbox }: Facts["session"], decided: PermissionRow[]): PermissionRow[] {
+function networkRows({ sandbox }: Facts["session"], hosts: PermissionRow[]): PermissionRow[] {
     if (sandbox === "none") return [unasked("Any host")];
-    return sandbox === "landlock" ? [{ text: "Any host", detail: "not reached: this sandbox has no network" }] : decided;
+    return sandbox === "landlock" ? [{ text: "Any host", detail: "not reached: this sandbox has no network" }] : hosts;
 }
 
 function sandboxRows(session: Facts["session"]): PermissionRow[] {

@@ -1,8 +1,6 @@
 // A session with a real kernel. Each test has one of its own, in no sandbox: what is tested is the queue and the ends.
 
-#include "session/session.hpp"
-#include "temp_folder.hpp"
-#include "tools/registry.hpp"
+#include "session_fixture.hpp"
 
 #include <doctest/doctest.h>
 
@@ -22,22 +20,17 @@ namespace {
 
 using ExecutionPtr = std::shared_ptr<Execution>;
 
-struct Recorder final : SessionObserver {
-    Task<void> before_execution(std::shared_ptr<const Execution> /*execution*/) override { co_return; }
+struct Recorder final : IgnoringObserver {
     void on_session_changed(const protocol::SessionChangedParams& changed) override {
         statuses.push_back(changed.status);
         happened.set();
     }
-    void on_execution_waits(const Execution&, std::optional<std::int64_t>) override {}
     void on_execution_changed(const Execution& execution, std::optional<std::int64_t> position) override {
         if (position) {
             positions[execution.id].push_back(*position);
         }
         happened.set();
     }
-    void on_reviewed_result(const std::string&, const Execution*, const std::string&) override {}
-    void on_kernel_started(const std::string&) override {}
-    void on_progress(const Execution&, const protocol::ExecuteProgressParams&) override {}
     void on_output(const Execution& execution, const protocol::OutputRecord& record) override {
         texts[execution.id] += record.output->text();
         late = late || record.late.value_or(false);
@@ -72,37 +65,11 @@ struct Recorder final : SessionObserver {
     Event happened;
 };
 
-struct Fixture {
-    Fixture() {
-        for (const char* name : {"workspace", "workspace/here", "state", "config", "runtime"}) {
-            std::filesystem::create_directory(folder + "/" + name);
-        }
+struct Fixture : SessionFixture<Recorder> {
+    Fixture() : SessionFixture(true) {
         SessionOptions options;
-        options.id = "s";
-        options.cwd = workspace + "/here";
-        options.isolation = sandbox::Isolation::none;
-        session = std::make_unique<Session>(services, std::move(options));
-    }
-
-    // Starts the session, runs `test`, and ends everything, whatever happens.
-    void run(Task<void> test) { loop.run(whole(std::move(test))); }
-    Task<void> whole(Task<void> test) {
-        std::exception_ptr error;
-        try {
-            co_await session->start();
-            co_await std::move(test);
-        } catch (...) {
-            error = std::current_exception();
-        }
-        std::string reason = "the test has ended";
-        co_await session->close(std::move(reason));
-        co_await others.join();
-        co_await registry.close();
-        co_await gate.close();
-        CHECK(std::filesystem::is_empty(directories.runtime));
-        if (error) {
-            std::rethrow_exception(error);
-        }
+        options.cwd = workspace + "/sub";
+        open(std::move(options));
     }
 
     ExecutionPtr execute(const std::string& code, ClientId client = 1, std::optional<double> timeout = {}) {
@@ -143,13 +110,6 @@ struct Fixture {
         }
         outcomes.push_back(outcome);
     }
-    gate::GateOptions gate_options() {
-        gate::GateOptions options;
-        options.root = workspace;
-        options.policy_directory = folder + "/config/policy";
-        options.run_blocking = [this](std::function<void()> work) { return loop.run_blocking(std::move(work)); };
-        return options;
-    }
     ErrorCode refusal(const std::string& code) {
         try {
             execute(code);
@@ -158,27 +118,6 @@ struct Fixture {
         }
         return ErrorCode::internal_error;
     }
-
-    TempFolder temp_folder;
-    std::string folder = temp_folder.path;
-    std::string workspace = folder + "/workspace";
-    Environment environment = process_environment();
-    store::Directories directories{folder + "/state", folder + "/config", folder + "/runtime", folder + "/data"};
-    async::Loop loop;
-    gate::Gate gate{loop.clock(), gate_options()};
-    tools::Registry registry{loop, loop.clock(), gate,
-                             tools::RegistryOptions{workspace, environment, {"cellgate", "0"}}};
-    Recorder recorder;
-    store::Journals journals{folder, run_inline};
-    std::unique_ptr<egress::Network> network = egress::make_system_network(loop);
-    ExecutionTurns turns{1};
-    KnownSecrets secrets;
-    SessionServices services{loop,     loop.clock(), gate,        registry.dispatcher(),
-                             *network, recorder,     directories, journals,
-                             turns,    secrets,      workspace,   environment};
-    std::unique_ptr<Session> session;
-    std::vector<std::string> outcomes;
-    TaskScope others;
 };
 
 bool runs(pid_t pid) {
@@ -284,7 +223,7 @@ Task<void> restart_twice(Fixture* fixture) {
 }
 
 Task<void> restart_fails(Fixture* fixture) {
-    const std::string here = fixture->workspace + "/here";
+    const std::string here = fixture->workspace + "/sub";
     std::filesystem::remove(here);
     fixture->others.spawn(fixture->restart());
     std::function<bool()> restarting = [&] { return fixture->recorder.statuses.back() == SessionStatus::restarting; };

@@ -1,10 +1,7 @@
 // The states of an execution, with a scripted kernel and a clock that stands still until it is
 // moved: no test here waits for time.
 
-#include "base/fake_clock.hpp"
-#include "session/session.hpp"
-#include "temp_folder.hpp"
-#include "tools/registry.hpp"
+#include "session_fixture.hpp"
 
 #include <doctest/doctest.h>
 
@@ -22,8 +19,7 @@ namespace {
 
 using ExecutionPtr = std::shared_ptr<Execution>;
 
-struct Recorder final : SessionObserver {
-    Task<void> before_execution(std::shared_ptr<const Execution> /*execution*/) override { co_return; }
+struct Recorder final : IgnoringObserver {
     void on_session_changed(const protocol::SessionChangedParams&) override { happened.set(); }
     void on_execution_waits(const Execution& execution, std::optional<std::int64_t>) override {
         changes.push_back(execution.id + ":waits" + std::to_string(execution.waits_behind().value_or(0)));
@@ -34,15 +30,9 @@ struct Recorder final : SessionObserver {
         changes.push_back(execution.id + ":" + names[static_cast<int>(execution.state)] + suffix);
         happened.set();
     }
-    void on_reviewed_result(const std::string&, const Execution*, const std::string&) override {}
-    void on_kernel_started(const std::string&) override {}
-    void on_progress(const Execution&, const protocol::ExecuteProgressParams&) override {}
     void on_output(const Execution& execution, const protocol::OutputRecord& record) override {
         texts[execution.id] += record.output->text();
         happened.set();
-    }
-    Task<std::optional<std::string>> ask_input(ClientId, protocol::InputRequestParams) override {
-        co_return std::nullopt;
     }
 
     static constexpr const char* names[] = {"queued", "running", "finished"};
@@ -51,11 +41,8 @@ struct Recorder final : SessionObserver {
     Event happened;
 };
 
-struct Fixture {
+struct Fixture : SessionFixture<Recorder> {
     explicit Fixture(bool restore_cwd = false, bool by_signal = false) {
-        for (const char* name : {"workspace", "workspace/sub", "state", "config", "runtime"}) {
-            std::filesystem::create_directory(folder + "/" + name);
-        }
         const std::string spec = folder + "/jupyter/kernels/fake";
         std::filesystem::create_directories(spec);
         std::ofstream(spec + "/kernel.json")
@@ -63,31 +50,10 @@ struct Fixture {
             << (by_signal ? R"(,"--signal"],"interrupt_mode":"signal")" : R"(],"interrupt_mode":"message")")
             << R"(,"display_name":"Fake","language":"fake"})";
         SessionOptions options;
-        options.id = "s";
         options.kernel.name = "fake";
         options.cwd = workspace;
         options.restore_cwd = restore_cwd;
-        options.isolation = sandbox::Isolation::none;
-        session = std::make_unique<Session>(services, std::move(options));
-    }
-
-    void run(Task<void> test) { loop.run(whole(std::move(test))); }
-    Task<void> whole(Task<void> test) {
-        std::exception_ptr error;
-        try {
-            co_await session->start();
-            co_await std::move(test);
-        } catch (...) {
-            error = std::current_exception();
-        }
-        std::string reason = "the test has ended";
-        co_await session->close(std::move(reason));
-        co_await others.join();
-        co_await registry.close();
-        co_await gate.close();
-        if (error) {
-            std::rethrow_exception(error);
-        }
+        open(std::move(options));
     }
 
     ExecutionPtr execute(const std::string& id, const std::string& code, std::optional<double> timeout = {},
@@ -127,40 +93,6 @@ struct Fixture {
         const bool still_runs = co_await session->cancel(execution, grace, force);
         outcomes.push_back(still_runs ? "still runs" : "ended");
     }
-    Environment with_kernels() const {
-        Environment all = process_environment();
-        all["JUPYTER_PATH"] = folder + "/jupyter";
-        return all;
-    }
-    gate::GateOptions gate_options() {
-        gate::GateOptions options;
-        options.root = workspace;
-        options.policy_directory = folder + "/config/policy";
-        options.run_blocking = [this](std::function<void()> work) { return loop.run_blocking(std::move(work)); };
-        return options;
-    }
-
-    TempFolder temp_folder;
-    std::string folder = temp_folder.path;
-    std::string workspace = folder + "/workspace";
-    Environment environment = with_kernels();
-    store::Directories directories{folder + "/state", folder + "/config", folder + "/runtime", folder + "/data"};
-    async::Loop loop;
-    FakeClock clock;
-    gate::Gate gate{loop.clock(), gate_options()};
-    tools::Registry registry{loop, loop.clock(), gate,
-                             tools::RegistryOptions{workspace, environment, {"cellgate", "0"}}};
-    Recorder recorder;
-    store::Journals journals{folder, run_inline};
-    std::unique_ptr<Session> session;
-    std::vector<std::string> outcomes;
-    TaskScope others;
-    std::unique_ptr<egress::Network> network = egress::make_system_network(loop);
-    ExecutionTurns turns{1};
-    KnownSecrets secrets;
-    SessionServices services{loop,     clock,    gate,        registry.dispatcher(),
-                             *network, recorder, directories, journals,
-                             turns,    secrets,  workspace,   environment};
 };
 
 Task<void> changes_in_order(Fixture* fixture) {

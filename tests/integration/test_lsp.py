@@ -43,6 +43,15 @@ class Cells(LspTest):
         self.editor_.wait_shown(uri, 7, INFORMATION, "ok")
         self.assertEqual(len(self.editor_.shown(uri)), 2)
 
+    def test_of_two_runs_of_a_cell_that_both_wait_the_last_is_shown(self):
+        uri = self.open("n = globals().get('n', 0) + 1\nprint('run', n)\n")
+        command = self.editor_.actions(uri, 0)["Run Cell"]
+        run = {"command": command["command"], "arguments": command["arguments"]}
+        for _ in range(2):
+            self.editor_.request("workspace/executeCommand", run)
+        self.editor_.wait_shown(uri, 1, INFORMATION, "run 2\nok")
+        self.assertEqual(len(self.editor_.shown(uri)), 1)
+
     def test_an_error_is_one_at_its_line_and_moves_with_it(self):
         uri = self.open("a = 1\n# %%\nx = 0\n1 / x\ny = 2\n")
         self.editor_.do(uri, 3, "Run Cell")

@@ -87,6 +87,8 @@ class Server {
     void end_run(const std::string& execution_id, const protocol::ExecuteResult& result);
     void fail_run(const std::string& execution_id, const std::string& why);
     Run* find_run(const std::string& execution_id);
+    // Other runs of the same lines.
+    void remove_ended(const Run& later);
 
     void publish(const std::string& uri);
     // Soon: output may come in many pieces.

@@ -35,6 +35,14 @@ Server::Run* Server::find_run(const std::string& execution_id) {
     return found == runs_.end() ? nullptr : &*found;
 }
 
+void Server::remove_ended(const Run& later) {
+    const Run over = later; // it may be one of them, and move
+    std::erase_if(runs_, [&](const Run& each) {
+        return each.ended && each.execution_id != over.execution_id && each.uri == over.uri &&
+               each.span.first <= over.span.last && over.span.first <= each.span.last;
+    });
+}
+
 void Server::start_cell(const std::string& uri, std::int64_t line) {
     const auto found = documents_.find(uri);
     const Cell* const cell = found == documents_.end() ? nullptr : found->second.document.cell_at(line);
@@ -48,9 +56,7 @@ void Server::start_cell(const std::string& uri, std::int64_t line) {
     run.line = run.span.last;
     run.execution_id = random_id();
     run.end = "running";
-    std::erase_if(runs_, [&](const Run& each) {
-        return each.ended && each.uri == uri && each.span.first <= run.span.last && run.span.first <= each.span.last;
-    });
+    remove_ended(run);
     protocol::ExecuteParams params;
     params.execution_id = run.execution_id;
     params.code = cell->code;
@@ -137,7 +143,9 @@ void Server::end_run(const std::string& execution_id, const protocol::ExecuteRes
     for (const protocol::Note& note : result.notes.value_or(std::vector<protocol::Note>())) {
         run->end += "\n" + note.text;
     }
-    publish(run->uri);
+    const std::string uri = run->uri;
+    remove_ended(*run);
+    publish(uri);
 }
 
 void Server::fail_run(const std::string& execution_id, const std::string& why) {
@@ -145,7 +153,9 @@ void Server::fail_run(const std::string& execution_id, const std::string& why) {
         run->ended = true;
         run->severity = Severity::error;
         run->end = why;
-        publish(run->uri);
+        const std::string uri = run->uri;
+        remove_ended(*run);
+        publish(uri);
     }
 }
 

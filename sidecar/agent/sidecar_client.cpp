@@ -2,6 +2,7 @@
 
 #include "base/names.hpp"
 #include "protocol/messages/lifecycle.hpp"
+#include "protocol/origin_text.hpp"
 
 #include <fmt/format.h>
 
@@ -179,7 +180,7 @@ Task<protocol::ApprovalElicitResult> SidecarClient::elicit(protocol::ApprovalEli
         question.text += "\n" + line;
     }
     if (params.origin) {
-        question.text += fmt::format("\n\nline {}: {}", params.origin->line + 1, params.origin->text);
+        question.text += "\n\n" + protocol::origin_text(*params.origin);
     }
     question.until_end = params.until_cell_ends;
     const mcp::Consent consent = co_await call->ask(std::move(question));

@@ -3,6 +3,7 @@
 #include "base/escape_unprintable.hpp"
 #include "gate/question_lines.hpp"
 #include "prompt_text.hpp"
+#include "protocol/origin_text.hpp"
 
 #include <charconv>
 
@@ -20,10 +21,7 @@ std::string ApprovalPrompt::question_text(const protocol::Approval& approval, st
         text += prompt_lines(line, columns);
     }
     if (approval.origin) {
-        // `text` was escaped by the sidecar; the number is the code's claim.
-        text += prompt_lines(
-            fmt::format("from line {} (reported by the code): {}", approval.origin->line + 1, approval.origin->text),
-            columns);
+        text += prompt_lines("from " + protocol::origin_text(*approval.origin), columns);
     }
     return text;
 }

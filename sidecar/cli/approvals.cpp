@@ -10,6 +10,7 @@
 #include "prompt_text.hpp"
 #include "protocol/messages/policy.hpp"
 #include "protocol/messages/stats.hpp"
+#include "protocol/origin_text.hpp"
 #include "running_sidecar.hpp"
 #include "terminal.hpp"
 #include "until_interrupted.hpp"
@@ -104,7 +105,7 @@ std::string approval_entry(const protocol::Approval& approval) {
         text += "    " + approval.display[i] + (i + 1 == shown && shown < approval.display.size() ? " …" : "") + "\n";
     }
     if (approval.origin) {
-        text += fmt::format("    line {}: {}\n", approval.origin->line + 1, approval.origin->text);
+        text += "    " + protocol::origin_text(*approval.origin) + "\n";
     }
     return text;
 }

@@ -14,6 +14,7 @@
 #include "local_sidecar.hpp"
 #include "output_printer.hpp"
 #include "protocol/messages/sessions.hpp"
+#include "protocol/origin_text.hpp"
 #include "store/directories.hpp"
 
 #include <filesystem>
@@ -210,7 +211,7 @@ class Demo final : public ClientEvents {
             say("    " + line);
         }
         if (approval.origin) {
-            say(fmt::format("    from line {}: {}", approval.origin->line + 1, approval.origin->text));
+            say("    from " + protocol::origin_text(*approval.origin));
         }
         std::string said = "allow this one call";
         if (approval.action.tool == "write_file") {

@@ -3,6 +3,7 @@
 #include "base/escape_unprintable.hpp"
 #include "base/json_value.hpp"
 #include "prompt_text.hpp"
+#include "protocol/origin_text.hpp"
 #include "tools/elicitation_values.hpp"
 
 #include <fmt/format.h>
@@ -157,9 +158,7 @@ std::string elicitation_heading(const protocol::Elicitation& elicitation, std::s
         text += prompt_lines("called by agent " + escape_unprintable(*elicitation.agent), columns);
     }
     if (elicitation.origin) {
-        text += prompt_lines(fmt::format("from line {} (reported by the code): {}", elicitation.origin->line + 1,
-                                         escape_unprintable(elicitation.origin->text)),
-                             columns);
+        text += prompt_lines("from " + protocol::origin_text(*elicitation.origin), columns);
     }
     if (elicitation.url) {
         text += prompt_lines("host: " + escape_unprintable(elicitation.host.value_or("")), columns);

@@ -34,7 +34,7 @@ class Approvals(CommandsBesideEditor):
         self.assertEqual(listed["approvalId"], asked["approvalId"])
         line = self.command("approvals", "list")
         self.assertRegex(line, rf"^{asked['approvalId'][:8]}  tool  \d+ s  session default\n    .*tool_2")
-        self.assertIn("    line 2: print('got', tool_2.run(s='the text'))\n", line)
+        self.assertIn("    line 2 (reported by the code): print('got', tool_2.run(s='the text'))\n", line)
         whole = self.command("approvals", "show", asked["approvalId"][:8])
         for shown in (*asked["display"], *(choice["label"] for choice in asked["choices"])):
             self.assertIn(shown, whole)

@@ -131,7 +131,7 @@ class AtTheAgentsProgram(McpTest):
                 result = self.assert_ok(agent.call("execute", code=code))
                 self.assertEqual(text_of(result).count("hello"), 3)
                 self.assertEqual(len(agent.questions), 2)  # one of them for the start of the server
-                self.assertRegex(agent.questions[1], r"line 3: +print\(tool_1.run\(s='hello'\)\)")
+                self.assertRegex(agent.questions[1], r"line 3 \(reported by the code\): +print\(tool_1.run\(s='hello'\)\)")
                 self.assert_ok(agent.call("execute", code=code))
                 self.assertEqual(len(agent.questions), 3)
                 agent.close()

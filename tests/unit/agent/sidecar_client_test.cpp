@@ -244,7 +244,7 @@ TEST_CASE("a question has the line that asks, and its answer how long it holds")
     fixture.ends.back()->until_cell_ends = true;
     CHECK(fixture.elicit() == "allow until the end");
     REQUIRE(call->questions.size() == 1);
-    CHECK(call->questions[0].ends_with("\n\nline 3: tool.run()"));
+    CHECK(call->questions[0].ends_with("\n\nline 3 (reported by the code): tool.run()"));
     fixture.ends.back()->until_cell_ends = false;
     CHECK(fixture.elicit() == "allow");
     fixture.ends.back()->answer.set();

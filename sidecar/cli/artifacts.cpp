@@ -50,7 +50,7 @@ std::vector<std::pair<std::string, std::string>> pictures_of(const protocol::Out
 } // namespace
 
 Artifacts::Artifacts(const std::string& directory, const std::string& workspace)
-    : directory_(fs::weakly_canonical(directory).string()) {
+    : directory_(fs::weakly_canonical(fs::absolute(directory)).string()) { // alone, what is not there stays relative
     const fs::path inside = fs::path(directory_).lexically_relative(fs::canonical(workspace));
     if (!inside.empty() && *inside.begin() != "..") {
         throw Error(ErrorCode::config_invalid,

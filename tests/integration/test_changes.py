@@ -366,9 +366,10 @@ class CommandLine(CliTest):
 
     def test_what_a_run_makes_is_saved_and_can_be_verified(self):
         file = self.script(SHOWS)
-        inside = self.cli("run", "--save", str(self.workspace.path / "out"), file)
-        self.assertEqual(inside.returncode, 1)
-        self.assertIn("outside the workspace", inside.stderr)
+        for name in (str(self.workspace.path / "out"), "out", "not/there"):
+            inside = self.cli("run", "--save", name, file)
+            self.assertEqual(inside.returncode, 1, name)
+            self.assertIn("outside the workspace", inside.stderr)
         folder = self.workspace.home / "saved"
         ran = self.cli("run", "--save", str(folder), file)
         self.assertEqual(ran.returncode, 0, ran.stderr)

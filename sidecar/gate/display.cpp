@@ -285,8 +285,19 @@ std::string title(const Output& output) {
     }
     return text;
 }
-std::string title(const Install&) {
-    return "install packages";
+// The packages are behind the last option.
+std::string title(const Install& install) {
+    std::vector<std::string>::const_iterator name = install.command.end();
+    while (name != install.command.begin() && !std::prev(name)->starts_with('-')) {
+        --name;
+    }
+    std::string text = "install packages";
+    std::string_view lead = ": ";
+    for (; name != install.command.end(); ++name) {
+        text += std::exchange(lead, ", ");
+        text += visible_name(*name);
+    }
+    return text;
 }
 
 using Texts = std::vector<std::string>;

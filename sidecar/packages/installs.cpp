@@ -76,8 +76,9 @@ Task<gate::Decision> Installs::decide(const InstallRequest* request, const Insta
     question.agent = request->agent;
     gate::Decision decision = co_await gate_.decide(std::move(question));
     if (!decision.allowed) {
+        const bool was_asked = decision.by != protocol::ResolvedBy::no_client;
         throw Error(ErrorCode::denied, denial(decision),
-                    "asking again the same way will not change it; go on without the package, or talk to who said no");
+                    was_asked ? "go on without the package: asking again will not change it" : "");
     }
     co_return decision;
 }

@@ -188,7 +188,9 @@ Task<void> KernelInstance::launch(jupyter::KernelChoice choice) {
 KernelLaunch KernelInstance::plan(const jupyter::KernelChoice& choice) {
     const SessionOptions& options = context.options;
     SessionServices& services = context.services;
-    services.gate.set_session_rules(options.id, rules_of_session(options));
+    if (!context.is_spare()) { // no code runs in a spare kernel
+        services.gate.set_session_rules(options.id, rules_of_session(options));
+    }
     const LaunchPlace place{services.directories, services.workspace, options.cwd,
                             temp_dir.path,        connection.file,    !options.is_run_of_tool};
     KernelLaunch start = language->launch(place, make_environment(choice));

@@ -8,10 +8,25 @@ void ExecutionClock::start() {
 
 void ExecutionClock::set_pending(std::size_t pending) {
     pending_ = pending;
-    if (stopped_ || waiting_since_.has_value() == (pending > 0)) {
+    update();
+}
+
+void ExecutionClock::begin_prompt() {
+    ++prompts_;
+    update();
+}
+
+void ExecutionClock::end_prompt() {
+    --prompts_;
+    update();
+}
+
+void ExecutionClock::update() {
+    const bool waits = pending_ > 0 || prompts_ > 0;
+    if (stopped_ || waiting_since_.has_value() == waits) {
         return;
     }
-    if (pending > 0) {
+    if (waits) {
         waiting_since_ = clock_.now();
     } else {
         waited_ += clock_.now() - *waiting_since_;

@@ -43,7 +43,7 @@ protocol::ExecuteResult result_of(const Execution& execution, const jupyter::Exe
     }
     if (execution.stop == StopReason::timeout) {
         result.status = protocol::ExecutionStatus::timeout;
-        result.reason = fmt::format("interrupted after {:.2f}s (time in which an approval was pending does not count)",
+        result.reason = fmt::format("interrupted after {:.2f}s (time in which it waited for a user does not count)",
                                     *execution.params.timeout_seconds);
     } else if (execution.stop == StopReason::cancelled) {
         result.status = protocol::ExecutionStatus::cancelled;

@@ -2,6 +2,7 @@
 
 #include "base/log.hpp"
 #include "base/names.hpp"
+#include "base/scope_exit.hpp"
 #include "base/sync.hpp"
 #include "execution_results.hpp"
 #include "install_notes.hpp"
@@ -179,6 +180,9 @@ Task<void> ExecutionRun::answer_input(jupyter::InputRequest request) {
     const std::uint64_t id = request.id;
     protocol::InputRequestParams params{execution_->id, std::move(request.prompt), request.password};
     std::optional<std::string> answer;
+    ExecutionClock& clock = execution_->clock;
+    clock.begin_prompt();
+    const ScopeExit answered([&clock] { clock.end_prompt(); });
     try {
         answer = co_await context_.services.observer.ask_input(execution_->client, std::move(params));
     } catch (const Cancelled&) {

@@ -65,6 +65,22 @@ TEST_CASE("of two approvals that wait at once, the first answer does not start t
     CHECK(watched.execution.waited() == 20s);
 }
 
+TEST_CASE("a prompt of the code stops the clock, also beside an approval") {
+    Watched watched(2s);
+    watched.execution.begin_prompt();
+    watched.execution.set_pending(1);
+    watched.clock.advance(10s);
+    watched.execution.set_pending(0);
+    watched.execution.begin_prompt(); // in place of the first
+    watched.execution.end_prompt();
+    watched.clock.advance(10s);
+    CHECK_FALSE(watched.reached);
+    watched.execution.end_prompt();
+    watched.clock.advance(2s);
+    CHECK(watched.reached);
+    CHECK(watched.execution.waited() == 20s);
+}
+
 TEST_CASE("an approval that is pending when the execution ends counts up to then") {
     Watched watched(2s);
     watched.execution.set_pending(1);

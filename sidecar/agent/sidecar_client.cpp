@@ -165,11 +165,21 @@ Task<void> SidecarClient::serve(std::shared_ptr<protocol::Peer> peer) {
     co_await peer->run();
 }
 
+// That of the execution. A run of a saved tool has none: then another call, since all of them ask the same user.
+std::shared_ptr<mcp::ToolCall> SidecarClient::call_to_ask_in(const std::string& execution_id) const {
+    const auto own = running_.find(execution_id);
+    if (own != running_.end()) {
+        return own->second.call;
+    }
+    const auto other = std::find_if(running_.begin(), running_.end(),
+                                    [](const auto& each) { return each.second.call && each.second.call->can_ask(); });
+    return other == running_.end() ? asking_ : other->second.call;
+}
+
 Task<protocol::ApprovalElicitResult> SidecarClient::elicit(protocol::ApprovalElicitParams params) {
     std::shared_ptr<mcp::ToolCall> call = asking_;
     if (params.execution_id) {
-        const auto found = running_.find(*params.execution_id);
-        call = found == running_.end() ? nullptr : found->second.call;
+        call = call_to_ask_in(*params.execution_id);
     }
     if (!call || !call->can_ask()) {
         throw Error(ErrorCode::forbidden, "no call of the agent can ask its user");

@@ -109,6 +109,7 @@ class SidecarClient {
     Task<std::shared_ptr<protocol::Peer>> connect();
     Task<void> serve(std::shared_ptr<protocol::Peer> peer);
     Task<protocol::ApprovalElicitResult> elicit(protocol::ApprovalElicitParams params);
+    std::shared_ptr<mcp::ToolCall> call_to_ask_in(const std::string& execution_id) const;
 
     Clock& clock_;
     Connect connect_;

@@ -58,8 +58,8 @@ void show_data(const std::map<std::string, RawJson>& data, Shown& shown) {
             return;
         }
     }
-    if (const std::optional<std::string> plain = text_of_data(data, "text/plain")) {
-        shown.text = plain_text(*plain) + "\n";
+    if (const std::optional<std::string> text = readable_text(data)) {
+        shown.text = plain_text(*text) + "\n";
         return;
     }
     std::string types;
@@ -109,8 +109,7 @@ class PageWriter {
         const std::string_view text =
             std::string_view(shown.text).substr(std::min(position_.offset, shown.text.size()));
         const std::size_t taken = bytes_of_characters(text, left_);
-        block_ += text.substr(0, taken);
-        left_ -= count_characters(text.substr(0, taken));
+        left_ -= static_cast<std::size_t>(append_written(block_, text.substr(0, taken)));
         if (taken < text.size()) {
             position_ = Position{record.seq, position_.offset + taken};
             return false;
@@ -119,6 +118,9 @@ class PageWriter {
         return true;
     }
     void finish() {
+        if (block_.ends_with('\r')) {
+            block_.pop_back();
+        }
         if (!block_.empty()) {
             page_.content.add_text(block_);
             block_.clear();
@@ -154,7 +156,7 @@ Task<Gathered> gather(SidecarClient* sidecar, std::shared_ptr<mcp::ToolCall> on_
     Gathered all;
     std::function<bool(const protocol::OutputRecord&)> take = [&all](const protocol::OutputRecord& record) {
         const Shown shown = show(record);
-        all.text += shown.text;
+        append_written(all.text, shown.text);
         all.has_pictures = all.has_pictures || !shown.picture.empty();
         return all.text.size() <= max_gathered_bytes;
     };
@@ -207,7 +209,8 @@ Task<OutputPage> read_output_ends(SidecarClient* sidecar, std::shared_ptr<mcp::T
     const std::string_view end = end_of(all.text, characters / 4);
     const std::size_t beginning = characters - characters / 4;
     page = co_await read_output_page(sidecar, std::move(on_behalf), std::move(execution_id), std::nullopt, beginning);
-    page.left_out = count_characters(all.text) - beginning - count_characters(end);
+    const std::size_t shown = beginning + count_characters(end);
+    page.left_out = std::max(count_characters(all.text), shown) - shown;
     page.end = end;
     co_return page;
 }

@@ -25,8 +25,7 @@ class BoundedText {
             return;
         }
         const std::size_t taken = bytes_of_characters(text, left_);
-        text_ += text.substr(0, taken);
-        left_ -= count_characters(text.substr(0, taken));
+        left_ -= static_cast<std::size_t>(append_written(text_, text.substr(0, taken)));
         cut_ = taken < text.size();
     }
     std::string take() { return cut_ ? std::move(text_) + std::string(cut_mark) : std::move(text_); }
@@ -72,7 +71,7 @@ struct StreamSorter {
         }
     }
     void add_data(std::map<std::string, RawJson> data, bool is_value) {
-        const std::optional<std::string> text = text_of_data(data, plain_type);
+        const std::optional<std::string> text = readable_text(data);
         if (is_value) {
             value.add(plain_text(text.value_or("")));
             streams.value = value.take();
@@ -82,6 +81,30 @@ struct StreamSorter {
         streams.data.push_back(std::move(data));
     }
 };
+
+// Without what was overwritten. A carriage return stays at the end, and at the beginning where it overwrites what was
+// written before.
+std::string without_overwritten(std::string_view text) {
+    std::string kept;
+    std::size_t line = 0;
+    bool begins_again = false;
+    for (const char c : text) {
+        if (c == '\r') {
+            begins_again = true;
+            continue;
+        }
+        if (begins_again && c != '\n') {
+            kept.resize(line);
+            if (line == 0) {
+                kept = "\r";
+            }
+        }
+        begins_again = false;
+        kept += c;
+        line = c == '\n' ? kept.size() : line;
+    }
+    return begins_again ? kept + "\r" : kept;
+}
 
 } // namespace
 
@@ -108,7 +131,22 @@ std::string plain_text(std::string_view text) {
             ++i;
         }
     }
-    return plain;
+    return without_overwritten(plain);
+}
+
+std::ptrdiff_t append_written(std::string& text, std::string_view written) {
+    const bool overwrites = text.ends_with('\r') || written.find('\r') != std::string_view::npos;
+    const std::size_t line = overwrites ? text.rfind('\n') + 1 : text.size(); // 0 without a line break
+    std::string last = text.substr(line);
+    const auto before = static_cast<std::ptrdiff_t>(count_characters(last));
+    last += written;
+    if (overwrites) {
+        last = without_overwritten(last);
+        last.erase(0, last.starts_with('\r') ? 1 : 0);
+    }
+    text.resize(line);
+    text += last;
+    return static_cast<std::ptrdiff_t>(count_characters(last)) - before;
 }
 
 std::size_t count_characters(std::string_view text) {
@@ -131,6 +169,20 @@ std::optional<std::string> text_of_data(const std::map<std::string, RawJson>& da
         return std::nullopt;
     }
     return decode_json_string(found->second.text());
+}
+
+std::optional<std::string> readable_text(const std::map<std::string, RawJson>& data) {
+    const std::optional<std::string> plain = text_of_data(data, plain_type);
+    if (plain && !(plain->starts_with('<') && plain->ends_with('>'))) {
+        return plain;
+    }
+    for (const char* type : {"text/markdown", "text/latex"}) {
+        if (std::optional<std::string> text = text_of_data(data, type)) {
+            return text;
+        }
+    }
+    const auto json = data.find("application/json");
+    return json == data.end() ? plain : std::optional(json->second.text());
 }
 
 Task<ReadingEnd> read_records(SidecarClient* sidecar, std::shared_ptr<mcp::ToolCall> on_behalf,

@@ -46,8 +46,12 @@ Task<ReadingEnd> read_records(SidecarClient* sidecar, std::shared_ptr<mcp::ToolC
                               std::string execution_id, std::int64_t from_seq,
                               std::function<bool(const protocol::OutputRecord& record)> take);
 
-// Removes terminal control sequences: colours, movements, titles.
+// Removes terminal control sequences (colours, movements, titles) and what a line held before a carriage return, with
+// which it begins again: a progress bar is its last state. A carriage return stays where it overwrites what came before
+// the text, or what follows it.
 std::string plain_text(std::string_view text);
+// Appends such a text. Returns by how many characters `text` grew.
+std::ptrdiff_t append_written(std::string& text, std::string_view written);
 
 std::size_t count_characters(std::string_view text);
 // The bytes of the first `count` characters of `text`.
@@ -69,5 +73,8 @@ Task<Streams> read_streams(SidecarClient* sidecar, std::shared_ptr<mcp::ToolCall
 
 // The text of that MIME type; nothing if it is none.
 std::optional<std::string> text_of_data(const std::map<std::string, RawJson>& data, const std::string& type);
+// What is to be read of a thing that was displayed: its plain text, or where that only names an object
+// ("<IPython.core.display.Markdown object>") its Markdown, LaTeX or JSON.
+std::optional<std::string> readable_text(const std::map<std::string, RawJson>& data);
 
 } // namespace cellgate::agent

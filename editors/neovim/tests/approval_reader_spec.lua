@@ -260,3 +260,83 @@ it("reader: nothing of it goes on when it was left", function()
   vim.uv.new_timer = new_timer -- luacheck: ignore
   equal(timers(), 0)
 end)
+
+local once = { { label = "this call", scope = "once" } }
+
+-- Two questions wait, and the second is shown.
+local function start_at_second(more)
+  local fake = start()
+  ask(fake, "first")
+  ask(fake, "second", vim.tbl_extend("force", { choices = once }, more or {}))
+  enter()
+  type_keys("]")
+  see(600)
+  assert(is_shown("2 of 2") and is_shown('path: "second"'), table.concat(screen(), "\n"))
+  return fake
+end
+
+it("reader: e on a call that cannot be changed stays at it, and is not offered", function()
+  local fake = start_at_second({ action = { kind = "server", server = "fs" } })
+  assert(footer():find("e edit", 1, true), footer())
+  require("cellgate.session").waiting()[2].approval.editText = nil
+  require("cellgate.approval_reader").screen_changed()
+  assert(not footer():find("e edit", 1, true), footer())
+  see(600)
+  type_keys("e")
+  assert(is_shown("2 of 2") and is_shown('path: "second"'), table.concat(screen(), "\n"))
+  assert(footer():find("this cannot be changed: nothing was answered", 1, true), footer())
+  type_keys("1")
+  equal(answers(fake), {})
+  see(600)
+  type_keys("1")
+  equal(answers(fake)[1].approvalIds, { "second" })
+end)
+
+it("reader: where the arguments cannot be opened, e comes back to the same question", function()
+  local fake = start_at_second()
+  local edit = require("cellgate.approval_edit")
+  edit.open = function() -- luacheck: ignore
+    return "there is no room for a window"
+  end
+  type_keys("e")
+  assert(is_shown("2 of 2") and footer():find("no room for a window", 1, true), table.concat(screen(), "\n"))
+  type_keys("1")
+  equal(answers(fake), {})
+  see(600)
+  type_keys("1")
+  equal(answers(fake)[1].approvalIds, { "second" })
+end)
+
+local function leave_reason()
+  vim.cmd.stopinsert()
+  type_keys("<Esc>")
+end
+
+it("reader: Esc Esc in the window for a reason goes back to the same question", function()
+  local fake = start_at_second()
+  type_keys("D")
+  leave_reason()
+  assert(is_shown("2 of 2") and is_shown('path: "second"'), table.concat(screen(), "\n"))
+  type_keys("1")
+  equal(answers(fake), {})
+  see(600)
+  see(600)
+  type_keys("1")
+  equal(answers(fake)[1].approvalIds, { "second" })
+end)
+
+it("reader: where the question is gone meanwhile, that is said, and a key for it answers no other", function()
+  local fake = start_at_second()
+  type_keys("D")
+  fake:notify("approval/resolved", { approvalId = "second", decision = "deny", by = "user" })
+  wait(function()
+    return #require("cellgate.session").waiting() == 1
+  end, "the answer")
+  leave_reason()
+  assert(is_shown("1 of 1") and is_shown('path: "first"'), table.concat(screen(), "\n"))
+  assert(footer():find("waits no more: this is another question", 1, true), footer())
+  see(499)
+  type_keys("1")
+  type_keys("d")
+  equal(answers(fake), {})
+end)

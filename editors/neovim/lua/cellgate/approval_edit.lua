@@ -90,16 +90,18 @@ local function listen(edit)
   })
 end
 
---- Opens the arguments of a call, or a request.
+---@param item cellgate.PendingApproval
+---@return boolean
+function M.can_edit(item)
+  return item.approval.editText ~= nil
+end
+
+--- Opens the arguments of a call, or a request, that can be edited.
 ---@param item cellgate.PendingApproval
 ---@param changed fun() called when the buffer was opened, and when it has gone
 ---@param written? string[] what the user wrote already; absent: the arguments that came
 ---@return string? problem
 function M.open(item, changed, written)
-  local arguments = item.approval.editText
-  if not arguments then
-    return "this cannot be changed"
-  end
   local name = "edit/" .. item.tag
   local known = scratch.find(name)
   local is_known = known and edits[known]
@@ -110,7 +112,7 @@ function M.open(item, changed, written)
     root = item.session.root,
     session = item.approval.sessionId,
     -- What was written there already stays.
-    lines = not is_known and (written or vim.split(arguments, "\n", { plain = true })) or nil,
+    lines = not is_known and (written or vim.split(item.approval.editText, "\n", { plain = true })) or nil,
   })
   if not buffer then
     return problem

@@ -78,7 +78,8 @@ end
 
 local function footer_rows()
   local rows = reader.choices_below and choice_rows() or {}
-  return vim.list_extend(rows, reader_text.key_rows(state(), reader.more, reader.message, width_now()))
+  local can_edit = vim.iter(reader.items):any(edit.can_edit)
+  return vim.list_extend(rows, reader_text.key_rows(state(), reader.more, can_edit, reader.message, width_now()))
 end
 
 -- Puts both windows where they have room, the footer below the text.
@@ -258,22 +259,25 @@ local function ungroup(item)
 end
 
 local function ask_reason()
-  local items = reader.items
+  local items, key = reader.items, reader.key
   M.leave()
-  reason.ask(items, M.enter)
+  reason.ask(items, function()
+    M.enter(key)
+  end)
 end
 
 -- Unchanged, the arguments are the call that was asked for, so it has to have been shown like one that is allowed.
 local function change_arguments(item)
-  local problem = approvals.not_shown({ item }, "action")
+  local problem = not edit.can_edit(item) and "this cannot be changed" or approvals.not_shown({ item }, "action")
   if problem then
     return problem
   end
+  local key = reader.key
   -- A window below can be opened from an ordinary one only.
   M.leave()
   problem = edit.open(item, M.left)
   if problem then
-    M.enter()
+    M.enter(key)
   end
   return problem
 end
@@ -427,7 +431,8 @@ local function open()
 end
 
 --- Enters it, at the group that was shown there, else at the first.
-function M.enter()
+---@param key? string of the group that was shown before it was left
+function M.enter(key)
   if vim.fn.getcmdwintype() ~= "" then
     notify.show("leave the command-line window first, by :q", vim.log.levels.WARN)
     return
@@ -447,7 +452,13 @@ function M.enter()
   if not reader then
     open()
   end
-  show_group(group_of_key(groups, reader.key) or groups[1])
+  local wanted = key or reader.key
+  local group = group_of_key(groups, wanted)
+  show_group(group or groups[1])
+  if wanted and not group then
+    reader.message = "what was shown waits no more: this is another question"
+    draw_footer()
+  end
 end
 
 return M

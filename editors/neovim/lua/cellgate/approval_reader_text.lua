@@ -6,7 +6,7 @@ local M = {}
 M.help = {
   "1-9    allow, for what the line of the number says",
   "d      deny            D   deny, with a reason for the code",
-  "e      change the arguments of the call at the cursor; :w allows that one call with them",
+  "e      change the arguments of the call at the cursor, if it has some; :w allows that one call with them",
   "x      ungroup the call at the cursor, to answer it by itself",
   "r      take in what came since          ] [   the next and the last group",
   "w      why it is asked                  o     go to the line that asks",
@@ -14,7 +14,7 @@ M.help = {
   "Keys count half a second after a change, and 1-9 and e after the end was shown. ? goes back.",
 }
 
-local keys_line = "d deny   D deny, and say why   e edit   x ungroup   ? more keys   q later"
+local keys_line = "d deny   D deny, and say why%s   x ungroup   ? more keys   q later"
 local short_keys_line = "d deny  D say why  ? keys  q later"
 
 local function add_wrapped(rows, line, width, highlight)
@@ -51,12 +51,14 @@ end
 --- The keys, what they would do now, and why the last one did nothing.
 ---@param state string
 ---@param more integer approvals that came since
+---@param can_edit boolean one of what is shown
 ---@param message? string
 ---@param width integer
 ---@return cellgate.Row[]
-function M.key_rows(state, more, message, width)
+function M.key_rows(state, more, can_edit, message, width)
   local rows = {}
-  add_wrapped(rows, vim.fn.strdisplaywidth(keys_line) <= width and keys_line or short_keys_line, width)
+  local keys = keys_line:format(can_edit and "   e edit" or "")
+  add_wrapped(rows, vim.fn.strdisplaywidth(keys) <= width and keys or short_keys_line, width)
   add_wrapped(rows, state .. (more > 0 and ("; %d more came: r"):format(more) or ""), width, "Comment")
   if message then
     add_wrapped(rows, message, width, "DiagnosticWarn")

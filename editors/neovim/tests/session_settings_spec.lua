@@ -15,6 +15,9 @@ local function start(lines)
   fake.answers["session/create"] = function(params)
     return { sessionId = params.sessionId }
   end
+  fake.answers.runtimes = function()
+    return { runtimes = {}, profiles = { { name = "minimal" }, { name = "strict" } }, launchers = {} }
+  end
   return fake
 end
 
@@ -106,19 +109,46 @@ it("session: of one that runs limits change at once, the rest after a yes", func
     asked = options.prompt
     done(items[answer], answer)
   end
-  command("session", "timeout=5", "cwd=data")
+  command("session", "timeout=5", "cwd=/usr")
   equal(wait_asked(fake, "limits/set", 1), { sessionId = "default", limits = { wallSeconds = 5 } })
   assert(asked:find("lose its variables", 1, true), asked)
   equal(#fake:asked("session/close"), 0)
   answer = 1
-  command("session", "cwd=data")
+  command("session", "cwd=/usr")
   equal(wait_asked(fake, "session/close", 1), { sessionId = "default" })
   wait_shown(fake, "the next cell starts the new one")
   vim.ui.select = select
   command("run")
-  equal(wait_asked(fake, "session/create", 1).cwd, "data")
+  equal(wait_asked(fake, "session/create", 1).cwd, "/usr")
   command("session", "ram=3")
   wait_shown(fake, "there is no setting ram=3")
+end)
+
+it("session: what cannot work is refused before a kernel ends for it", function()
+  local fake = start()
+  local root = require("cellgate.workspace").root(0)
+  fake.connect(root).kernels.default = "idle"
+  local asked = 0
+  local select = vim.ui.select
+  vim.ui.select = function(_, _, done)
+    asked = asked + 1
+    done("end the kernel", 1)
+  end
+  command("session", "profile=nope")
+  wait_shown(fake, "there is no profile nope; there are minimal strict")
+  command("session", "timeout=5", "cwd=nofolder")
+  wait_shown(fake, ("there is no folder %s/nofolder"):format(root))
+  equal({ asked, #fake:asked("session/close"), #fake:asked("limits/set") }, { 0, 0, 0 })
+  -- Before the first cell, too.
+  fake.connect(root).kernels.default = nil
+  command("session", "profile=strikt")
+  wait_shown(fake, "there is no profile strikt")
+  command("session", "profile=strict", "cwd=/")
+  wait_shown(fake, "default has this once its first cell runs")
+  vim.ui.select = select
+  command("run")
+  local created = wait_asked(fake, "session/create", 1)
+  equal({ created.profile, created.cwd }, { "strict", "/" })
 end)
 
 it("cells: a marker gives its cell a timeout", function()

@@ -204,6 +204,61 @@ local function as_settings(of_limits)
 end
 
 ---@param root string
+---@param cwd string? as it was typed
+---@return string? problem
+local function misfit_of_folder(root, cwd)
+  local path = or_nil(cwd) and vim.fs.normalize(vim.startswith(cwd, "/") and cwd or root .. "/" .. cwd)
+  if path and vim.fn.isdirectory(path) == 0 then
+    return "there is no folder " .. text.visible(path)
+  end
+end
+
+-- Goes on, unless there is no such profile.
+---@param here cellgate.Session
+---@param profile string? as it was typed
+---@param go_on fun()
+local function with_profile(here, profile, go_on)
+  if not or_nil(profile) then
+    return go_on()
+  end
+  here:request(
+    "runtimes",
+    {},
+    list_window.or_tell(function(result)
+      local names = vim.tbl_map(function(each)
+        return each.name
+      end, result.profiles)
+      if vim.list_contains(names, profile) then
+        return go_on()
+      end
+      local words = ("there is no profile %s; there are %s"):format(profile, table.concat(names, " "))
+      notify.show(text.visible(words), vim.log.levels.WARN)
+    end)
+  )
+end
+
+---@param here cellgate.Session
+---@param id string of its session
+---@param of_limits string[]
+---@param others cellgate.SessionSettings
+local function change(here, id, of_limits, others)
+  local runs = here.kernels[id] and here.kernels[id] ~= "dead"
+  if not runs then
+    choose(here.root, id, vim.tbl_extend("force", others, { limits = as_settings(of_limits) }))
+    notify.show(("%s has this once its first cell runs"):format(id))
+    return
+  end
+  if of_limits[1] then
+    limits.act(here.root, id, of_limits)
+  end
+  if next(others) then
+    M.offer_end(here, id, function()
+      choose(here.root, id, others)
+    end)
+  end
+end
+
+---@param root string
 ---@param id string of the session
 ---@param arguments string[]
 ---@return string? problem
@@ -216,21 +271,14 @@ function M.act(root, id, arguments)
   if not of_limits or not others then
     return problem
   end
-  local runs = here.kernels[id] and here.kernels[id] ~= "dead"
-  if not runs then
-    choose(root, id, vim.tbl_extend("force", others, { limits = as_settings(of_limits) }))
-    notify.show(("%s has this once its first cell runs"):format(id))
-    return
+  -- What cannot work is refused before a kernel ends for it.
+  problem = misfit_of_folder(root, others.cwd)
+  if problem then
+    return problem
   end
-  if of_limits[1] then
-    problem = limits.act(root, id, of_limits)
-  end
-  if next(others) then
-    M.offer_end(here, id, function()
-      choose(root, id, others)
-    end)
-  end
-  return problem
+  with_profile(here, others.profile, function()
+    change(here, id, of_limits, others)
+  end)
 end
 
 ---@type cellgate.Command

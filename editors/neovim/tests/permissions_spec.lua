@@ -57,6 +57,30 @@ it("permissions: rules that hold for the session are listed, and what no rule de
   lacks(words, "notes/*")
 end)
 
+it("permissions: a rule of each kind says what it is about, and nothing that is more", function()
+  for expected, of in pairs({
+    ["allow start of everything, exactly one payload"] = { kind = "server", server = "everything", payloadHash = "00" },
+    ["deny start of any tool server"] = { kind = "server", effect = "deny" },
+    ["allow fs/read path=notes.txt"] = {
+      kind = "tool",
+      server = "fs",
+      tool = "read",
+      arguments = { ["/path"] = { equals = "notes.txt" } },
+    },
+    ["allow fs/read, exactly one payload"] = { kind = "tool", server = "fs", tool = "read", payloadHash = "00" },
+    ["allow host/*"] = { kind = "host", server = "host" },
+    ["allow network tcp://db.org:5432"] = { kind = "network", host = "db.org:5432", protocol = "raw" },
+    ["allow network example.org for notes"] = { kind = "network", host = "example.org", server = "notes" },
+    ["deny network"] = { kind = "network", effect = "deny" },
+    ["allow GET api.org"] = { kind = "request", host = "api.org", methods = { "GET" } },
+    ["allow install, exactly one payload"] = { kind = "install", payloadHash = "00" },
+    ["ask output"] = { kind = "output", effect = "ask" },
+    ["deny everything"] = { effect = "deny" },
+  }) do
+    equal(require("cellgate.policy_words").rule(rule(of)), expected .. "   in this workspace")
+  end
+end)
+
 it("permissions: without a sandbox it says that nothing is asked", function()
   local free = vim.tbl_extend("force", info, { sandbox = "none", layers = {} })
   local words = texts(free, {})

@@ -3,6 +3,11 @@ local text = require("cellgate.text")
 
 local M = {}
 
+-- Of what a tool server itself reaches.
+local function for_server(rule)
+  return rule.server and " for " .. rule.server or ""
+end
+
 -- "GET, HEAD api.example.org/repos/**", "requests to api.example.org, with ${secret:TOKEN} as bearer"
 local function requests(rule)
   local paths = rule.paths or {}
@@ -19,7 +24,7 @@ local function requests(rule)
     words = words .. (inject.variable and ", and a placeholder in " .. inject.variable or "")
   end
   words = words .. (rule.openapi and ", described by " .. rule.openapi or "")
-  return words .. (rule.server and " for " .. rule.server or "")
+  return words .. for_server(rule)
 end
 
 --- A request: "POST https://api.example.org/graphql".
@@ -55,13 +60,16 @@ function M.rule(rule)
   local what = {}
   if rule.kind == "request" then
     what[#what + 1] = requests(rule)
+  elseif rule.kind == "server" then
+    what[#what + 1] = "start of " .. (rule.server or "any tool server")
+  elseif rule.kind == "network" then
+    what[#what + 1] = "network"
+      .. (rule.host and " " .. (rule.protocol and "tcp://" or "") .. rule.host or "")
+      .. for_server(rule)
   elseif rule.server or rule.tool then
     what[#what + 1] = (rule.server or "*") .. "/" .. (rule.tool or "*")
   elseif rule.kind then
     what[#what + 1] = rule.kind
-  end
-  if rule.host and rule.kind ~= "request" then
-    what[#what + 1] = (rule.protocol and "tcp://" or "") .. rule.host
   end
   for pointer, matcher in vim.spairs(rule.arguments or {}) do
     local how, value = next(matcher)
@@ -71,10 +79,8 @@ function M.rule(rule)
       type(value) == "string" and value or (vim.json.encode(value):gsub("\\/", "/"))
     )
   end
-  if rule.payloadHash then
-    what[#what + 1] = "exactly one payload"
-  end
   words[#words + 1] = (#what > 0 and table.concat(what, " ") or "everything")
+    .. (rule.payloadHash and ", exactly one payload" or "")
     .. (rule.confirm and ", confirmed by a touch of a security key" or "")
   local lives = {
     default = "built in",

@@ -405,7 +405,7 @@ local function start_saving(record)
 end
 
 it("record: S saves a function of code that ran long ago, with the rules of its execution", function()
-  local code = "def one():\n    pass\ndef two():\n    pass"
+  local code = "x = 1\ndef two():\n    def inner():\n        pass"
   local fake, press = start_saving({
     entry(0, "execution.started", { code = code }, run("a")),
     entry(0, "execution.ended", { status = "ok" }, run("a")),
@@ -413,6 +413,34 @@ it("record: S saves a function of code that ran long ago, with the rules of its 
   equal(press("ended: ok"), "saved")
   local saved = { name = "two", code = code, rulesOf = { run("a").executionId } }
   equal(fake:asked("tools/call")[1].params, { server = "host", tool = "save_tool", arguments = saved })
+end)
+
+it("record: of several functions S saves the one that the user chooses, and none without a choice", function()
+  local code = "def one():\n    pass\nasync def two():\n    pass\ndef three():\n    pass\ndef one():\n    pass"
+  local fake = start_saving({ entry(0, "execution.started", { code = code }, run("a")) })
+  local select, offered, answer = vim.ui.select, nil, nil
+  vim.ui.select = function(items, _, done)
+    offered = items
+    done(answer)
+  end
+  local function press()
+    offered = nil
+    vim.fn.search("ran: def one")
+    type_keys("S")
+    wait(function()
+      return offered
+    end, "the choice")
+    return offered
+  end
+  equal(press(), { "one", "two", "three" })
+  equal(fake:asked("tools/call"), {})
+  answer = "two"
+  press()
+  vim.ui.select = select
+  wait(function()
+    return #fake:asked("tools/call") == 1
+  end, "the call")
+  equal(fake:asked("tools/call")[1].params.arguments.name, "two")
 end)
 
 it("record: S says what is missing for a tool", function()

@@ -385,7 +385,7 @@ M.all = {
   },
   save = {
     does = "Saves a function that the cell at the cursor defines as a tool, which cells import from `mcptools.saved`: once you"
-      .. " have agreed to its code and to the rules for what the cell was allowed. Default: the last function.",
+      .. " have agreed to its code and to the rules for what the cell was allowed. Where there are several, you choose one.",
     arguments = "[function]",
     act = with_execution(function(execution, arguments)
       tool_servers.save(execution.root, execution.id, arguments[1])

@@ -33,20 +33,41 @@ function M.generate(root, server, done)
   )
 end
 
--- The last function of Python that the code defines at its top level.
-local function last_function(code)
-  local found
+-- The functions of Python that the code defines at its top level, in its order.
+---@param code string
+---@return string[]
+local function functions_of(code)
+  local found = {}
   for line in vim.gsplit(code, "\n") do
-    found = line:match("^def%s+(%a[%w_]*)") or line:match("^async%s+def%s+(%a[%w_]*)") or found
+    local name = line:match("^def%s+(%a[%w_]*)") or line:match("^async%s+def%s+(%a[%w_]*)")
+    if name and not vim.list_contains(found, name) then
+      found[#found + 1] = name
+    end
   end
   return found
 end
 
+-- The user sees all of it in the approval.
+---@param here cellgate.Session
+---@param id string of the execution
+---@param code string
+---@param name string of the function
+local function save_function(here, id, code, name)
+  here:request(
+    "tools/call",
+    { server = "host", tool = "save_tool", arguments = { name = name, code = code, rulesOf = { id } } },
+    list_window.or_tell(function(result)
+      local words = result.content[1] and result.content[1].text or ""
+      notify.show(words, result.isError and vim.log.levels.ERROR or nil)
+    end)
+  )
+end
+
 --- Saves a function of what ran as a tool of the server `saved`, with rules for what the code was allowed. Both are
---- from the record, so another sidecar may have run it, long ago. The user sees all of it in the approval.
+--- from the record, so another sidecar may have run it, long ago.
 ---@param root string workspace
 ---@param id string of the execution
----@param name? string of the function; without it the last one that the code defines
+---@param name? string of the function; without it the user chooses one, where there are several
 function M.save(root, id, name)
   local here = session.of(root)
   here:request(
@@ -58,19 +79,18 @@ function M.save(root, id, name)
         notify.show("the record does not have this code", vim.log.levels.WARN)
         return
       end
-      name = name or last_function(code)
-      if not name then
+      local names = name and { name } or functions_of(code)
+      if #names == 0 then
         notify.show("this code defines no function of Python", vim.log.levels.WARN)
-        return
-      end
-      here:request(
-        "tools/call",
-        { server = "host", tool = "save_tool", arguments = { name = name, code = code, rulesOf = { id } } },
-        list_window.or_tell(function(result)
-          local words = result.content[1] and result.content[1].text or ""
-          notify.show(words, result.isError and vim.log.levels.ERROR or nil)
+      elseif #names == 1 then
+        save_function(here, id, code, names[1])
+      else
+        vim.ui.select(names, { prompt = "save which function as a tool?" }, function(chosen)
+          if chosen then
+            save_function(here, id, code, chosen)
+          end
         end)
-      )
+      end
     end)
   )
 end

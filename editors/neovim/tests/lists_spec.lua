@@ -167,9 +167,12 @@ it("lists: the cursor stays at its execution when others come", function()
   require("cellgate.kernel_lists").executions("/tmp")
   wait_line("second")
   vim.fn.search("second")
-  here:execute({ code = "third" })
+  here:execute({ code = "third" .. (" and more"):rep(100) })
   fake:notify("execute/changed", { executionId = here.order[3], sessionId = "default", state = "running" })
   wait_line("third")
+  for _, line in ipairs(vim.api.nvim_buf_get_lines(0, 1, -1, false)) do
+    assert(vim.fn.strdisplaywidth(line) <= vim.api.nvim_win_get_width(0), line)
+  end
   type_keys("X")
   wait(function()
     return #fake:asked("execute/cancel") == 1

@@ -91,6 +91,29 @@ local function run(id)
   return { executionId = id, sessionId = "default" }
 end
 
+it("record: each row takes one line of the window, and <CR> shows all of it", function()
+  local code = '(lambda names: exec("' .. ("\\n漢\7"):rep(500) .. '", names))({})'
+  start({
+    entry(0, "execution.started", { code = code }, run("a")),
+    entry(1, "policy.removed", { ruleId = "r", reason = ("long "):rep(100) }),
+  })
+  open()
+  wait(function()
+    return #rows() == 2
+  end, "both rows")
+  for _, row in ipairs(rows()) do
+    assert(row:find("…$"), row)
+  end
+  for _, line in ipairs(vim.api.nvim_buf_get_lines(0, 1, -1, false)) do
+    local cells = vim.fn.strdisplaywidth(line)
+    assert(cells <= 100 and cells >= 98, line)
+  end
+  type_keys("2G<CR>")
+  wait(function()
+    return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), "\n"):find(("long "):rep(100), 1, true)
+  end, "the whole entry")
+end)
+
 it("record: requests, and rules about them, are in words", function()
   start({
     entry(0, "action.decided", {
@@ -137,6 +160,7 @@ it("record: requests, and rules about them, are in words", function()
       },
     }),
   })
+  vim.o.columns = 150
   open()
   wait_rows({
     "rule added: inspect requests to x.org, signed for AWS with ${secret:ID}:${secret:KEY}   always",

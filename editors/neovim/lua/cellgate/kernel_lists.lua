@@ -11,6 +11,7 @@ function M.executions(root)
   list_window.open({
     name = "executions",
     root = root,
+    cut = true,
     events = { "CellgateExecution" },
     read = function(done)
       local rows = {}

@@ -26,6 +26,7 @@ local M = {}
 ---@field read fun(done: fun(problem: string?, rows: cellgate.ListRow[]?))
 ---@field keys table<string, cellgate.ListKey>
 ---@field events? string[] after which it is read again
+---@field cut? true a row with a value takes one line of the window; its keys show all of it
 
 ---@type table<integer, { events: string[], refresh: fun() }> by buffer
 local watching = {}
@@ -46,9 +47,33 @@ local function identity(row)
   return row.id or row.text
 end
 
+-- What a row is shown as.
+---@param row cellgate.ListRow
+---@param cells? integer in which one with a value has to fit
+local function shown(row, cells)
+  local line = text.visible(row.text)
+  if not cells or row.value == nil or vim.fn.strdisplaywidth(line) <= cells then
+    return line
+  end
+  return text.head(line, cells - 1) .. "…"
+end
+
+-- The cells of a line of text, in the narrowest window of the buffer.
+---@param buffer integer
+---@return integer?
+local function cells_of(buffer)
+  local least
+  for _, window in ipairs(vim.fn.win_findbuf(buffer)) do
+    local info = vim.fn.getwininfo(window)[1]
+    least = math.min(least or math.huge, info.width - info.textoff)
+  end
+  return least
+end
+
 -- Puts rows into the buffer. Each window's cursor stays at the row that it was at. Where that row has gone it goes to
 -- the top, so that a key does not act on the row that came into its place.
-local function fill(buffer, old, new)
+local function fill(buffer, old, new, cut)
+  local cells = cut and cells_of(buffer) or nil
   local was = {}
   for _, window in ipairs(vim.fn.win_findbuf(buffer)) do
     was[window] = old[vim.api.nvim_win_get_cursor(window)[1]]
@@ -61,7 +86,7 @@ local function fill(buffer, old, new)
     -1,
     false,
     vim.tbl_map(function(row)
-      return text.visible(row.text)
+      return shown(row, cells)
     end, new)
   )
   vim.bo[buffer].modifiable = false
@@ -108,7 +133,7 @@ function M.open(list)
       if #rows == 1 then
         rows[2] = { text = "none" }
       end
-      fill(buffer, old, rows)
+      fill(buffer, old, rows, list.cut)
     end)
   end
   for key, what in pairs(list.keys) do

@@ -223,6 +223,7 @@ function M.open(root, words)
   list_window.open({
     name = "record",
     root = root,
+    cut = true,
     events = { "CellgateExecution", "CellgateKernel", "CellgateApproval", "CellgateLogin" },
     read = function(done)
       view.reads = view.reads + 1

@@ -1,7 +1,5 @@
-// `coloured` shows text with terminal colours, in the colours of the editor's theme. Other escape sequences are
-// dropped.
-
-import { element } from "./elements";
+// `pieces` splits text with terminal colours into its pieces, each with the style that shows it in the colours of the
+// editor's theme. Other escape sequences are dropped.
 
 const names = ["Black", "Red", "Green", "Yellow", "Blue", "Magenta", "Cyan", "White"];
 // eslint-disable-next-line no-control-regex
@@ -9,14 +7,19 @@ const escape = /\u001b(?:\[([0-9;:<=>?]*)[ -/]*([@-~])|[\]PX^_][^\u0007\u001b]*(
 // eslint-disable-next-line no-control-regex
 const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 
-export function coloured(text: string): DocumentFragment {
-    const fragment = document.createDocumentFragment();
-    let look: Record<string, string> = {};
+export interface Piece {
+    readonly text: string;
+    readonly style: Readonly<Record<string, string>>;
+}
+
+type Look = Readonly<Record<string, string>>;
+
+export function pieces(text: string): Piece[] {
+    const made: Piece[] = [];
+    let look: Look = {};
     let last = 0;
     const put = (part: string) => {
-        const span = element("span", "", part.replace(controls, ""));
-        Object.assign(span.style, look);
-        if (part) fragment.append(span);
+        if (part) made.push({ text: part.replace(controls, ""), style: legible(look) });
     };
     for (const match of text.matchAll(escape)) {
         put(text.slice(last, match.index));
@@ -24,11 +27,26 @@ export function coloured(text: string): DocumentFragment {
         if (match[2] === "m") look = changed(look, (match[1] ?? "").split(/[;:]/).map(Number));
     }
     put(text.slice(last));
-    return fragment;
+    return made;
 }
 
-function changed(look: Record<string, string>, codes: number[]): Record<string, string> {
-    let now = { ...look };
+/**
+ * The program that chose the colours does not know those of the theme. Where one of text and background is the theme's and
+ * the other is fixed, the text becomes black or white; on the editor's own background it comes nearer to the editor's text.
+ * IPython marks the code that failed in this way.
+ */
+function legible(look: Look): Look {
+    const { color, backgroundColor } = look;
+    if (color !== undefined && backgroundColor === undefined && !isThemed(color)) {
+        return { ...look, color: `color-mix(in srgb, ${color}, var(--vscode-editor-foreground))` };
+    }
+    if (backgroundColor === undefined || (color !== undefined && isThemed(color) === isThemed(backgroundColor))) return look;
+    // Black and white differ as much from a colour of the lightness 49.
+    return { ...look, color: `lab(from ${backgroundColor} clamp(0, (49 - l) * 1000, 100) 0 0)` };
+}
+
+function changed(look: Look, codes: number[]): Look {
+    let now: Record<string, string> = { ...look };
     for (let i = 0; i < codes.length; i++) {
         const code = codes[i] ?? 0;
         if (code === 0) now = {};
@@ -59,8 +77,9 @@ function changed(look: Record<string, string>, codes: number[]): Record<string, 
 }
 
 const themed = (name: string) => `var(--vscode-terminal-ansi${name})`;
+const isThemed = (colour: string) => colour.startsWith("var(");
 
-function without(look: Record<string, string>, ...gone: string[]): Record<string, string> {
+function without(look: Look, ...gone: string[]): Record<string, string> {
     return Object.fromEntries(Object.entries(look).filter(([name]) => !gone.includes(name)));
 }
 

@@ -12,7 +12,7 @@ import {
     type RemedyKind,
     type RendererRequest,
 } from "../src/results/messages";
-import { coloured } from "./ansi";
+import { pieces } from "./ansi";
 import { hasScripts } from "./clean";
 import { button, element, sizeOf } from "./elements";
 import { frameOf } from "./frame";
@@ -61,7 +61,11 @@ export class OutputView {
     private error({ executionId, text, frames }: ErrorItem): HTMLElement {
         const box = element("div", "cellgate-error");
         const traceback = element("pre");
-        traceback.append(coloured(text));
+        for (const piece of pieces(text)) {
+            const span = element("span", "", piece.text);
+            Object.assign(span.style, piece.style);
+            traceback.append(span);
+        }
         box.append(traceback);
         if (frames.length > 0) {
             const list = element("div", "cellgate-frames");

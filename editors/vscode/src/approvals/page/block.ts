@@ -6,7 +6,7 @@ import { checkEdited } from "../edit";
 import { allowed, contentsOf, type Contents, type Row } from "../layout";
 import { areApprovals, type ApprovalItem, type FromPage, type Item, type Option, type OutlineLine } from "../messages";
 import { escapeUnprintable } from "../../text";
-import { button, changedLine, element, endsOf, piece } from "./elements";
+import { button, changedLine, element, endsOf, outside, piece } from "./elements";
 import { cardParts, newId, sourceParts, type BlockOfPage } from "./parts";
 import type { Seen } from "./seen";
 
@@ -272,7 +272,7 @@ export class BlockView implements BlockOfPage {
             this.fillSource(source);
             const parts = isTable ? table.common : (rows[0]?.display.parts ?? []);
             this.common.replaceChildren(
-                ...parts.map(({ name, lines }) => piece([name === "" ? (lines[0] ?? "") : `${name}: ${lines[0] ?? ""}`, ...lines.slice(1)])),
+                ...parts.map(({ name, lines }) => piece(lines, name)),
             );
             this.common.hidden = parts.length === 0;
             this.fillChanges(changes);
@@ -345,8 +345,7 @@ export class BlockView implements BlockOfPage {
         box.type = "checkbox";
         box.addEventListener("change", () => this.choose((each) => (each === id ? box.checked : this.selection.has(each))));
         const values = cells.map(({ name, lines }) => {
-            const value = element("td", "value", piece(lines ?? ["absent"]));
-            if (name !== "") value.firstElementChild?.prepend(element("span", "name", `${name}: `));
+            const value = element("td", "value", piece(lines ?? ["absent"], name));
             value.classList.toggle("absent", !lines);
             value.id = newId();
             return value;
@@ -397,7 +396,7 @@ export class BlockView implements BlockOfPage {
         this.hints.hidden = hints.length === 0;
         this.hints.replaceChildren(
             element("summary", "", "The tool's own description (nothing is decided by it)"),
-            element("div", "words", hints.join("\n")),
+            outside("words", hints.flatMap((hint) => hint.split("\n"))),
         );
     }
 }
@@ -439,7 +438,7 @@ function outlineView(outline: readonly OutlineLine[]): HTMLElement[] {
     list.setAttribute("aria-label", "What the tool takes");
     for (const { depth, name, words, description } of outline) {
         const line = element("div", "of", element("code", "", name), " ", words);
-        if (description !== "") line.append(element("div", "words", description));
+        if (description !== "") line.append(outside("words", description.split("\n")));
         line.style.marginInlineStart = `${depth}em`;
         list.append(line);
     }

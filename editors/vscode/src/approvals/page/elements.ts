@@ -1,5 +1,7 @@
 // These functions make elements of the page. Text is only ever inserted as text.
 
+import { hangOf } from "../hang";
+
 export function element<K extends keyof HTMLElementTagNameMap>(
     tag: K,
     className: string,
@@ -20,9 +22,23 @@ export function button(className: string, label: string, act: () => void): HTMLB
     return made;
 }
 
-/** Lines of a payload, and the mark at their end. */
-export function piece(lines: readonly string[]): HTMLElement {
-    return element("div", "piece", lines.join("\n"), element("i", "end"));
+/** Lines of a payload, the first after its `name`, and the mark at their end. */
+export function piece(lines: readonly string[], name = ""): HTMLElement {
+    const made = outside("piece", lines);
+    if (name !== "") made.firstElementChild?.prepend(element("span", "name", `${name}: `));
+    made.append(element("i", "end"));
+    return made;
+}
+
+/**
+ * Lines that come from outside. Each is an element of its own: where it is too long for the page, its further rows begin
+ * deeper than any line here does, behind a bar, so that none of them looks like a line.
+ */
+export function outside(className: string, lines: readonly string[]): HTMLElement {
+    const rows = lines.map((line) => element("div", "outside", line === "" ? element("br", "") : line));
+    const made = element("div", className, ...rows);
+    made.style.setProperty("--hang", `${hangOf(lines)}ch`);
+    return made;
 }
 
 /** A line of a diff. */

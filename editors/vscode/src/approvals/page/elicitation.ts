@@ -4,7 +4,7 @@
 import { escapeUnprintable } from "../../text";
 import { refusalOf } from "../fields";
 import { isElicitationItem, type ElicitationItem, type FromPage, type Item } from "../messages";
-import { button, element, endsOf, piece } from "./elements";
+import { button, element, endsOf, outside, piece } from "./elements";
 import { FieldView } from "./field";
 import { cardParts, newId, sourceParts, type BlockOfPage } from "./parts";
 import type { Seen } from "./seen";
@@ -109,7 +109,7 @@ export class ElicitationView implements BlockOfPage {
 
     private fill({ elicitation }: ElicitationItem): void {
         const { title, tool, message, fields, page } = elicitation;
-        this.title.replaceChildren(title);
+        this.title.replaceChildren(outside("", [title]));
         this.tool.replaceChildren(
             tool === undefined ? "What you answer goes to that server." : `about a call of its tool ${tool}`,
         );
@@ -170,7 +170,7 @@ export class ElicitationView implements BlockOfPage {
 function pageParts({ url, host }: { readonly url: string; readonly host: string }): HTMLElement[] {
     return [
         element("div", "said", "A page, opened in your browser. cellgate does not see what you type there."),
-        element("div", "host", host),
-        element("div", "words url", url),
+        outside("host", [host]),
+        outside("words url", [url]),
     ];
 }

@@ -2,7 +2,7 @@
 
 import type { ElicitationField } from "../../protocol/messages";
 import { expected, initialEntry, no, valueOf, yes, type Entry } from "../fields";
-import { element } from "./elements";
+import { element, outside } from "./elements";
 import { newId } from "./parts";
 
 interface Control {
@@ -26,7 +26,7 @@ export class FieldView {
         this.problem.id = newId();
         this.problem.hidden = true;
         this.problem.setAttribute("role", "alert");
-        const words = [field.description ?? "", expected(field)].filter((text) => text !== "").map((text) => element("div", "words", text));
+        const words = [field.description ?? "", expected(field)].filter((text) => text !== "").map((text) => outside("words", text.split("\n")));
         const help = element("div", "help", ...words);
         help.id = newId();
         this.control = controlOf(field);

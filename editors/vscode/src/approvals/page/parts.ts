@@ -1,7 +1,7 @@
 // These functions make what all blocks of the page have: whose code asks, and the line that makes the call.
 
 import type { Item } from "../messages";
-import { button, element } from "./elements";
+import { button, element, outside } from "./elements";
 
 let named = 0;
 /** For what other elements name. */
@@ -30,7 +30,7 @@ export function cardParts({ card }: Item, openCode: () => void): (Node | string)
 
 export function sourceParts(source: Item["source"], reveal: () => void): Node[] {
     if (!source) return [];
-    const code = element("code", "line", source.text.trim());
+    const code = outside("line", [source.text.trim()]);
     const place = source.link ? button("link", source.place, reveal) : element("span", "", source.place);
     const changed = source.changed ? [element("span", "changed", "changed since")] : [];
     return [place, ...changed, element("span", "said", "reported by the code:"), code];

@@ -13,7 +13,7 @@ import {
     type Event,
     type MessageConnection,
 } from "vscode-jsonrpc/node";
-import { hintOf, isPeerError, Refused, textOf } from "./errors";
+import { hintOf, isPeerError, messageOf, Refused, textOf } from "./errors";
 import type { InitializeParams, InitializeResult } from "../protocol/messages";
 import type { Notifications, Requests, ServerNotifications, ServerRequests } from "../protocol/methods";
 
@@ -123,7 +123,7 @@ export class Connection {
             }
             if (isPeerError(error)) {
                 child.kill();
-                throw new Refused(error instanceof Error ? error.message : String(error), hintOf(error));
+                throw new Refused(messageOf(error), hintOf(error));
             }
             // A relay that ended says more than the request that it left behind.
             const alive = child.pid !== undefined && child.exitCode === null && child.signalCode === null;

@@ -15,11 +15,21 @@ export function kindOf(error: unknown): string | undefined {
     return dataOf(error).kind;
 }
 
-/** Message and hint, for a user. */
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** Message and hint, for a user: "message. Hint", in one line where the message is in one. */
 export function textOf(error: unknown): string {
-    const message = error instanceof Error ? error.message : String(error);
-    const hint = dataOf(error).hint;
-    return hint ? `${message}\n${hint}` : message;
+    const message = messageOf(error);
+    const hint = withoutHelp(hintOf(error));
+    if (hint === "") return message;
+    const sentence = `${hint.charAt(0).toUpperCase()}${hint.slice(1)}`;
+    if (message.includes("\n")) return `${message.trimEnd()}\n${sentence}`;
+    return `${message}${/[.!?:]$/.test(message) ? "" : "."} ${sentence}`;
+}
+
+/** The help of a command line is of no use in an editor. */
+function withoutHelp(hint: string): string {
+    return hint.replace(/[:;,]?\s*\bsee (--\S+ in )?`cellgate [^`]*`\.?$/, "");
 }
 
 /** cellgate answered, and said why it cannot serve here: a user has to correct something before it is asked again. */

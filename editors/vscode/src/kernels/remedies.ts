@@ -1,7 +1,7 @@
 // `offerRemedy` shows a dialog for each way in which a kernel can fail to start, with what the user can do about it.
 
 import * as vscode from "vscode";
-import { hintOf, kindOf, textOf } from "../client/errors";
+import { hintOf, kindOf, messageOf, textOf } from "../client/errors";
 import { ask, showError } from "../notices";
 
 export type Remedy = "selectKernel" | "retry" | "weaker" | "unsandboxed";
@@ -20,7 +20,6 @@ export async function offerRemedy(error: unknown): Promise<Remedy | undefined> {
     }
 }
 
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 const selectKernel = "Select Another Interpreter";
 
 /** The sidecar knows how each kind of interpreter gets a package, and says so in its hint. */

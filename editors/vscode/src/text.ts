@@ -17,6 +17,17 @@ export function escapeLines(text: string): string {
 }
 
 /**
+ * The first line; where that announces the lines after it ("its last words on stderr:"), with the last of them, which
+ * says most.
+ */
+export function firstLine(text: string): string {
+    const [first = "", ...others] = text.trim().split("\n").map((line) => line.trim());
+    if (!first.endsWith(":")) return first;
+    const last = others.findLast((line) => line !== "");
+    return last === undefined ? first.replace(/(; [^;]*)?:$/, "") : `${first} ${last}`;
+}
+
+/**
  * For places where the editor looks for `$(icon)` and `[text](link)`, such as lenses, input boxes and the status bar.
  * What is longer than `length` is cut, and shows it.
  */

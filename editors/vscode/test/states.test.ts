@@ -52,5 +52,6 @@ test("a lens says how a run ended", () => {
     assert.equal(finished({ status: "cancelled", executionCount: null, durationSeconds: 0 }), "$(circle-slash) cancelled");
     assert.equal(finished({ status: "cancelled" }), "$(circle-slash) [3] interrupted, 1.3 s");
     assert.equal(finished({ status: "killed", reason: "signal 9" }), "$(error) [3] kernel ended: signal 9");
+    assert.equal(finished({ status: "killed", reason: "died; its last words on stderr:\nno room" }), "$(error) [3] kernel ended: died; its last words on stderr: no room");
     assert.equal(says({ state: "finished", problem: new Error("no kernel\nmore") }), "$(error) did not run: no kernel");
 });

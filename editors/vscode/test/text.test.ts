@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { label, plain, escapeUnprintable } from "../src/text";
+import { escapeUnprintable, firstLine, label, plain } from "../src/text";
 
 test("unprintable characters are escaped", () => {
     assert.equal(escapeUnprintable("a\u202eb\u200bc\x1b[31m\n"), "a\\u{202e}b\\u{200b}c\\u{1b}[31m\\u{a}");
@@ -22,4 +22,12 @@ test("no message makes a link of what is in it, wherever its parts come from", (
     }
     assert.doesNotMatch(plain(["[… 12 bytes cut …]", "(command:x)"].join("")), links);
     assert.equal(plain("two\nlines $(x)\r"), "two\nlines $ (x)\\u{d}");
+});
+
+test("of several lines one is taken that is no half of a sentence", () => {
+    assert.equal(firstLine("the kernel died: signal 9"), "the kernel died: signal 9");
+    assert.equal(firstLine("one\ntwo"), "one");
+    const died = "the kernel died: exit code 3; its last words on stderr:";
+    assert.equal(firstLine(`${died}\nTraceback\n  MemoryError\n\n`), `${died} MemoryError`);
+    assert.equal(firstLine(`${died}\n \n`), "the kernel died: exit code 3");
 });

@@ -1,8 +1,8 @@
 // `stateOf` describes an execution in a lens.
 
-import { textOf } from "../client/errors";
+import { messageOf } from "../client/errors";
 import type { Execution } from "../executions";
-import { label } from "../text";
+import { firstLine, label } from "../text";
 
 export function duration(seconds: number): string {
     if (seconds < 0.95) return `${Math.round(seconds * 1000)} ms`;
@@ -21,10 +21,10 @@ export function stateOf(execution: Execution, now: number): string {
         const time = startedAt === undefined ? "running" : `${Math.floor((now - startedAt) / 1000)} s`;
         return `$(sync~spin) ${time}${execution.progress === undefined ? "" : `, ${label(execution.progress, 120)}`}`;
     }
-    if (!result) return `$(error) did not run: ${label(textOf(problem).split("\n")[0] ?? "", 120)}`;
+    if (!result) return `$(error) did not run: ${label(firstLine(messageOf(problem)), 120)}`;
     const count = result.executionCount === null ? "" : `[${result.executionCount}] `;
     const time = duration(result.durationSeconds);
-    const because = result.reason ? `: ${label(result.reason.split("\n")[0] ?? "", 120)}` : "";
+    const because = result.reason ? `: ${label(firstLine(result.reason), 120)}` : "";
     switch (result.status) {
         case "ok":
             return `$(check) ${count}${time}`;

@@ -5,7 +5,7 @@ import * as vscode from "vscode";
 import type { Cellgate } from "../cellgate";
 import type { SidecarState } from "../client/sidecar";
 import { warn } from "../notices";
-import { label } from "../text";
+import { firstLine, label } from "../text";
 import { lostText } from "./lost";
 
 export function connectionStatus({ sidecar, sessions }: Cellgate): vscode.Disposable {
@@ -17,7 +17,7 @@ export function connectionStatus({ sidecar, sessions }: Cellgate): vscode.Dispos
     }
     async function failed(state: SidecarState & { kind: "failed" }): Promise<void> {
         const reconnect = "Reconnect";
-        const reason = label(state.reason.split("\n")[0] ?? "", 500);
+        const reason = label(firstLine(state.reason), 500);
         const hint = state.hint ? `. ${label(state.hint.split("\n").join(" "), 500)}` : "";
         if ((await notify(`cellgate cannot be reached: ${reason}${hint}`, reconnect)) === reconnect) sidecar.reconnect();
     }
@@ -25,7 +25,7 @@ export function connectionStatus({ sidecar, sessions }: Cellgate): vscode.Dispos
         sessions.onDidLoseKernel(({ session, reason }) => {
             // The agent gets a notification of its own.
             if (session.agent !== undefined) return;
-            const why = label(reason.split("\n")[0] ?? "", 300);
+            const why = label(firstLine(reason), 300);
             void notify(`The kernel of ${session.sessionId} has ended, and its variables are gone: ${why}`);
         }),
         sidecar.onDidChangeState((state) => {

@@ -13,6 +13,7 @@ const { contributes } = JSON.parse(readFileSync("package.json", "utf8")) as {
     contributes: {
         commands: { command: string }[];
         configuration: { properties: Record<string, { scope: string }> };
+        walkthroughs: { steps: { description: string; completionEvents?: string[] }[] }[];
         menus: { commandPalette: Entry[]; "view/item/context": Entry[] };
     };
 };
@@ -35,4 +36,10 @@ test("every command has a place in the palette, or is kept out of it", () => {
     const inPalette = contributes.menus.commandPalette.map(({ command }) => command);
     const missing = contributes.commands.filter(({ command }) => !inPalette.includes(command));
     assert.deepEqual(missing, []);
+});
+
+test("the walkthrough has no Markdown that the editor shows as it is, and no step is done by a look at it", () => {
+    const steps = contributes.walkthroughs.flatMap((each) => each.steps);
+    assert.ok(steps.length > 0);
+    assert.deepEqual(steps.filter(({ description, completionEvents = [] }) => description.includes("`") || completionEvents.length === 0), []);
 });

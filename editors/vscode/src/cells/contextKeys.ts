@@ -1,6 +1,7 @@
 // `ContextKeys` sets the context keys by which the editor offers commands: `cellgate.activeKind` is `file` for a file
 // whose code can run, and `notebook` for one that has a session; `cellgate.hasCells`: the file has cells;
-// `cellgate.hasQueued`: any session has queued executions.
+// `cellgate.hasQueued`: any session has queued executions. `cellgate.hasRun` and `cellgate.hasAgent` tick steps of the
+// walkthrough: code of the user, or of an agent, ran.
 
 import * as vscode from "vscode";
 import { active, onDidChangeActive } from "../active";
@@ -19,7 +20,11 @@ export class ContextKeys implements vscode.Disposable {
             onDidChangeActive(() => this.look()),
             cellgate.sessions.onDidChange(() => this.look()),
             cellgate.executions.onDidChange(() => {
-                this.set("cellgate.hasQueued", cellgate.executions.all().some(({ state }) => state === "queued"));
+                const all = cellgate.executions.all();
+                const begun = all.filter(({ state }) => state !== "queued");
+                this.set("cellgate.hasQueued", begun.length < all.length);
+                this.set("cellgate.hasRun", begun.some((each) => each.agent === undefined));
+                this.set("cellgate.hasAgent", begun.some((each) => each.agent !== undefined));
             }),
             vscode.workspace.onDidChangeTextDocument(({ document }) => {
                 // Once the keys rest: what is typed needs no look at the whole text for each letter.

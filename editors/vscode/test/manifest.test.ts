@@ -13,6 +13,8 @@ const { contributes } = JSON.parse(readFileSync("package.json", "utf8")) as {
     contributes: {
         commands: { command: string }[];
         configuration: { properties: Record<string, { scope: string }> };
+        views: Record<string, { id: string; when?: string }[]>;
+        viewsWelcome: { view: string; when?: string }[];
         walkthroughs: { steps: { description: string; completionEvents?: string[] }[] }[];
         menus: { commandPalette: Entry[]; "view/item/context": Entry[] };
     };
@@ -36,6 +38,12 @@ test("every command has a place in the palette, or is kept out of it", () => {
     const inPalette = contributes.menus.commandPalette.map(({ command }) => command);
     const missing = contributes.commands.filter(({ command }) => !inPalette.includes(command));
     assert.deepEqual(missing, []);
+});
+
+test("without a folder, a view is hidden or says how to open one", () => {
+    const shown = Object.values(contributes.views).flat().filter(({ when }) => when !== "workspaceFolderCount > 0");
+    const welcome = contributes.viewsWelcome.filter(({ when }) => when === "workspaceFolderCount == 0");
+    assert.deepEqual(shown.map(({ id }) => id), welcome.map(({ view }) => view));
 });
 
 test("the walkthrough has no Markdown that the editor shows as it is, and no step is done by a look at it", () => {

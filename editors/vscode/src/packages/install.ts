@@ -8,8 +8,8 @@ import type { PackagesInstallResult } from "../protocol/messages";
 import { label } from "../text";
 
 export interface InstallDialogs {
-    /** Shows `title` and what `work` reports, until it is done. */
-    progress<T>(title: string, work: (report: (message: string) => void, token: CancellationToken) => Promise<T>): PromiseLike<T>;
+    /** Shows `title` and what `work` reports, until it is done. Resolves with undefined where a user denied it. */
+    progress<T>(title: string, work: (report: (message: string) => void, token: CancellationToken) => Promise<T>): PromiseLike<T | undefined>;
     installed(message: string): void;
     /** `output`: of the package manager. */
     failed(message: string, output: string): void;

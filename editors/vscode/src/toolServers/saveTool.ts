@@ -2,24 +2,26 @@
 // allowed. The user sees all of it in the approval of the call.
 
 import * as vscode from "vscode";
+import { whileAsked } from "../approvals/whileAsked";
 import type { Cellgate } from "../cellgate";
 import { inform, showCancellableProgress, warn } from "../notices";
+import type { Action } from "../protocol/messages";
 import { placeOf } from "../sessionViews/cellOf";
 import { label } from "../text";
 import { functionsThatRan, type RanCode } from "./ranCode";
 
 export async function saveTool(cellgate: Cellgate): Promise<void> {
-    const { sidecar } = cellgate;
+    const { sidecar, waiting } = cellgate;
     const ran = await pickCode(await functionsThatRan(sidecar));
     const name = ran && (await pickFunction(ran.functions));
     if (!ran || name === undefined) return;
-    const result = await showCancellableProgress(`Saving ${label(name)} as a tool`, (_report, token) =>
-        sidecar.request(
-            "tools/call",
-            { server: "host", tool: "save_tool", arguments: { name, code: ran.code, rulesOf: [ran.executionId] } },
-            token,
-        ),
+    const isIts = ({ server, tool }: Action) => server === "host" && tool === "save_tool";
+    const denied = () => void inform(`cellgate: ${label(name)} was not saved.`);
+    const params = { server: "host", tool: "save_tool", arguments: { name, code: ran.code, rulesOf: [ran.executionId] } };
+    const result = await showCancellableProgress(`Saving ${label(name)} as a tool`, (report, token) =>
+        whileAsked(waiting.approvals, { isIts, report, denied }, () => sidecar.request("tools/call", params, token)),
     );
+    if (!result) return;
     const words = label(firstText(result.content), 1000);
     if (result.isError === true) {
         void warn(words);

@@ -7,6 +7,7 @@ import { ResponseError, type CancellationToken } from "vscode-jsonrpc/node";
 import { Checker } from "../src/check/checker";
 import { inContext, piecesOf } from "../src/check/pieces";
 import { positionIn, spanIn, titleOfEdits } from "../src/check/positions";
+import { isOfWrappers, serverImported } from "../src/check/wrappers";
 import type { Diagnostic, ValidateParams, ValidateResult } from "../src/protocol/messages";
 
 interface Pending {
@@ -111,4 +112,15 @@ test("a quick fix says what it does", () => {
     const edit = (newText: string, endColumn = 0) => ({ line: 0, column: 0, endLine: 0, endColumn, newText });
     const titles = [[edit("import json\n")], [edit("json", 3)], [edit("", 3)], [edit("a"), edit("b")]].map((edits) => titleOfEdits(diagnostic({ edits })));
     assert.deepEqual(titles, ["Insert import json", "Replace with json", "Remove it", "Fix: it is wrong"]);
+});
+
+test("wrappers that are missing are those of the server that the import names", () => {
+    const servers = ["host", "my-notes", "a.b", "a_b"];
+    assert.equal(serverImported("from mcptools.host import read_file", servers), "host");
+    assert.equal(serverImported("import mcptools.my_notes as notes", servers), "my-notes");
+    assert.equal(serverImported('import { run } from "./mcptools/my-notes.ts"', servers), "my-notes");
+    assert.equal(serverImported("from mcptools.a_b import x", servers), undefined);
+    assert.equal(serverImported("import mcptools", servers), undefined);
+    assert.ok(isOfWrappers({ rule: "import.not_found", message: "there is no module mcptools: generate the wrappers of that server" }));
+    assert.ok(!isOfWrappers({ rule: "import.not_found", message: "there is no module pandas" }));
 });

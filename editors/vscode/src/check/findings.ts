@@ -1,5 +1,5 @@
-// `Findings` shows what checks found as the editor's diagnostics, with quick fixes: the edits that a checker knows, and
-// the install of a package that is missing.
+// `Findings` shows what checks found as the editor's diagnostics, with quick fixes: the edits that a checker knows, the
+// install of a package that is missing, and the wrappers of a tool server that are.
 
 import * as vscode from "vscode";
 import { linesOf } from "../cells/document";
@@ -7,9 +7,12 @@ import { codeSelector } from "../notebooks/cellDocuments";
 import type { Diagnostic } from "../protocol/messages";
 import { escapeUnprintable, label } from "../text";
 import { spanIn, titleOfEdits, type Span } from "./positions";
+import { isOfWrappers } from "./wrappers";
 
 const source = "cellgate";
 const installCommand = "cellgate.installPackages";
+/** Not in the palette: of a document, and its code with the import. */
+export const wrappersCommand = "cellgate.generateImportedWrappers";
 
 const severities: Record<Diagnostic["severity"], vscode.DiagnosticSeverity> = {
     error: vscode.DiagnosticSeverity.Error,
@@ -80,6 +83,7 @@ export class Findings implements vscode.CodeActionProvider, vscode.Disposable {
             return [
                 ...(isUnchanged && found.edits.length > 0 ? [editAction(document, shown, found)] : []),
                 ...(install ? [installAction(shown, install)] : []),
+                ...(isOfWrappers(found.diagnostic) ? [wrappersAction(document, shown)] : []),
             ];
         });
     }
@@ -117,5 +121,12 @@ function installAction(shown: vscode.Diagnostic, packages: string[]): vscode.Cod
     const title = `Install ${label(packages.join(", "), 80)}`;
     const action = quickFix(title, shown);
     action.command = { title, command: installCommand, arguments: [packages] };
+    return action;
+}
+
+function wrappersAction(document: vscode.TextDocument, shown: vscode.Diagnostic): vscode.CodeAction {
+    const title = "Generate Wrappers";
+    const action = quickFix(title, shown);
+    action.command = { title, command: wrappersCommand, arguments: [document, document.getText(shown.range)] };
     return action;
 }

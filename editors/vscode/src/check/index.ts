@@ -9,10 +9,11 @@ import { kernelLanguageOf } from "../cells/languages";
 import { folderNotServed, isOtherFolder } from "../cells/otherFolder";
 import type { Execution } from "../executions";
 import { notebookOf } from "../notebooks/cellDocuments";
-import { inform, showError } from "../notices";
+import { inform, showError, showProgress } from "../notices";
 import { Checker, type Checked } from "./checker";
-import { Findings } from "./findings";
+import { Findings, wrappersCommand } from "./findings";
 import { inContext, piecesOf } from "./pieces";
+import { serverImported } from "./wrappers";
 
 type When = "off" | "onSave" | "onRun";
 
@@ -31,6 +32,7 @@ export function check(cellgate: Cellgate): vscode.Disposable {
     return vscode.Disposable.from(
         checks,
         vscode.commands.registerCommand("cellgate.checkCode", () => checks.byCommand().catch(showError)),
+        vscode.commands.registerCommand(wrappersCommand, (document: vscode.TextDocument, code: string) => checks.generateWrappers(document, code).catch(showError)),
         vscode.workspace.onDidSaveTextDocument((document) => checks.byItself("onSave", targetOf(document))),
         vscode.workspace.onDidSaveNotebookDocument((notebook) => checks.byItself("onSave", targetOfNotebook(notebook))),
         cellgate.executions.onDidChange((execution) => {
@@ -64,14 +66,24 @@ class DocumentChecks implements vscode.Disposable {
     /** The active file or notebook; what came of it is said. */
     async byCommand(): Promise<void> {
         const target = activeTarget(this.cellgate);
-        if (!target || isOtherFolder(this.cellgate, target.uri)) return;
-        const checked = await this.check(target, 0);
+        if (!target) return void inform("cellgate: Check Code is for an open file or notebook whose code can run.");
+        if (isOtherFolder(this.cellgate, target.uri)) return;
+        const checked = await showProgress("cellgate: checking code", () => this.check(target, 0));
         if (checked.kind === "unknown") void inform("cellgate: the sidecar that runs is of an older version, which does not check code.");
         if (checked.kind !== "checked") return;
         const count = checked.results.reduce((sum, { diagnostics }) => sum + diagnostics.length, 0);
         const checkers = [...new Set(checked.results.flatMap((each) => each.checkers))].join(", ");
         if (count > 0) await vscode.commands.executeCommand("workbench.actions.view.problems");
         else void inform(checkers === "" ? "cellgate: nothing here checks this code." : `cellgate: nothing was found by ${checkers}.`);
+    }
+
+    /** Those of the server that `code` imports from, or else of one that the user picks; what was missing is checked again. */
+    async generateWrappers(document: vscode.TextDocument, code: string): Promise<void> {
+        const { servers } = await this.cellgate.sidecar.request("toolServers/list", {});
+        const name = serverImported(code, servers.map((server) => server.name));
+        await vscode.commands.executeCommand("cellgate.generateWrappers", name === undefined ? undefined : { server: { name } });
+        const target = targetOf(document);
+        if (target && !document.isClosed) await this.check(target, 0);
     }
 
     /** What goes wrong is in the log alone: the user did not ask for it. */

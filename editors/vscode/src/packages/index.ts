@@ -10,8 +10,9 @@ import { packagesIn } from "./install";
 export function packages(cellgate: Cellgate): vscode.Disposable {
     const installs = packageInstalls(cellgate);
 
-    async function install(): Promise<void> {
-        const text = await vscode.window.showInputBox({
+    /** `packages`: of a quick fix. */
+    async function install(packages?: string[]): Promise<void> {
+        const text = packages ? packages.join(" ") : await vscode.window.showInputBox({
             title: "Install Packages",
             placeHolder: "pandas",
             prompt: "Names of Python packages, as pip takes them, or of npm's for TypeScript: npm:lodash npm:@std/yaml@^1",
@@ -20,7 +21,7 @@ export function packages(cellgate: Cellgate): vscode.Disposable {
         if (names.length > 0) await installs.install(names, pythonSession(cellgate));
     }
 
-    return vscode.commands.registerCommand("cellgate.installPackages", () => install().catch(showError));
+    return vscode.commands.registerCommand("cellgate.installPackages", (packages?: string[]) => install(packages).catch(showError));
 }
 
 /** The session of the active editor, if it runs Python; otherwise the sidecar takes the workspace's. */

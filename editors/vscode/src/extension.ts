@@ -120,7 +120,6 @@ function start(extension: vscode.ExtensionContext, log: vscode.LogOutputChannel)
         // Executions of all clients of the workspace are shown.
         sessions.onDidChange(() => executions.attachTo(sessions.all().map(({ sessionId }) => sessionId))),
         vscode.commands.registerCommand("cellgate.showLog", () => log.show()),
-        vscode.commands.registerCommand("cellgate.reconnect", () => sidecar.reconnect()),
         ...parts.map((part) => part(cellgate)),
     );
     sidecar.start();

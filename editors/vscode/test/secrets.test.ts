@@ -14,8 +14,9 @@ test("a secret says whose it is, where it comes from and who uses it", () => {
 });
 
 test("a secret may be this session's, where there is one", () => {
-    assert.deepEqual(scopeChoices(undefined).map(({ scope, sessionId }) => [scope, sessionId]), [["user", undefined], ["workspace", undefined]]);
-    const [, , session] = scopeChoices("a.py");
+    assert.deepEqual(scopeChoices(undefined).map(({ scope, sessionId }) => [scope, sessionId]), [["workspace", undefined], ["user", undefined]]);
+    const [session, ...wider] = scopeChoices("a.py");
+    assert.deepEqual(wider, scopeChoices(undefined));
     assert.deepEqual(session, { label: "This session", description: "a.py: in memory, until it ends", scope: "session", sessionId: "a.py" });
     const kept = secret({ scope: "session", sessionId: "a.py" });
     assert.equal(originOf(kept), "session a.py, in memory");

@@ -1,10 +1,10 @@
 // `connectionStatus` notifies the user about the sidecar itself: that it cannot be reached, and what was lost in a
-// crash.
+// crash. It registers the command that connects again, which says when that is done.
 
 import * as vscode from "vscode";
 import type { Cellgate } from "../cellgate";
 import type { SidecarState } from "../client/sidecar";
-import { warn } from "../notices";
+import { inform, warn } from "../notices";
 import { firstLine, label } from "../text";
 import { lostText } from "./lost";
 
@@ -15,13 +15,24 @@ export function connectionStatus({ sidecar, sessions }: Cellgate): vscode.Dispos
         if (chosen === showLog) await vscode.commands.executeCommand("cellgate.showLog");
         return chosen;
     }
+    let reconnected: { dispose(): unknown } | undefined;
+    function reconnect(): void {
+        reconnected?.dispose();
+        reconnected = sidecar.onDidConnect(() => {
+            reconnected?.dispose();
+            void inform("cellgate: connected to the sidecar again.");
+        });
+        sidecar.reconnect();
+    }
     async function failed(state: SidecarState & { kind: "failed" }): Promise<void> {
-        const reconnect = "Reconnect";
+        const retry = "Reconnect";
         const reason = label(firstLine(state.reason), 500);
         const hint = state.hint ? `. ${label(state.hint.split("\n").join(" "), 500)}` : "";
-        if ((await notify(`cellgate cannot be reached: ${reason}${hint}`, reconnect)) === reconnect) sidecar.reconnect();
+        if ((await notify(`cellgate cannot be reached: ${reason}${hint}`, retry)) === retry) reconnect();
     }
     return vscode.Disposable.from(
+        vscode.commands.registerCommand("cellgate.reconnect", reconnect),
+        { dispose: () => void reconnected?.dispose() },
         sessions.onDidLoseKernel(({ session, reason }) => {
             // The agent gets a notification of its own.
             if (session.agent !== undefined) return;

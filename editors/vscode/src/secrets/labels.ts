@@ -9,16 +9,14 @@ export interface ScopeChoice extends Pick<SecretSetParams, "sessionId"> {
     readonly scope: SecretInfo["scope"];
 }
 
-/** Where a new one can hold; `sessionId`: the session that the user works in. */
+/** Where a new one can hold, the narrowest place first; `sessionId`: the session that the user works in. */
 export function scopeChoices(sessionId: string | undefined): ScopeChoice[] {
-    const choices: ScopeChoice[] = [
-        { label: "All workspaces", scope: "user" },
+    const wider: ScopeChoice[] = [
         { label: "This workspace", scope: "workspace" },
+        { label: "All workspaces", scope: "user" },
     ];
-    if (sessionId !== undefined) {
-        choices.push({ label: "This session", description: `${label(sessionId)}: in memory, until it ends`, scope: "session", sessionId });
-    }
-    return choices;
+    if (sessionId === undefined) return wider;
+    return [{ label: "This session", description: `${label(sessionId)}: in memory, until it ends`, scope: "session", sessionId }, ...wider];
 }
 
 /** Whose it is, and where its value is. */

@@ -22,6 +22,8 @@ interface ServerCommand {
     readonly run: (server: string) => Promise<unknown>;
     /** Those that it is for. Default: all. */
     readonly among?: (server: ToolServerInfo) => boolean;
+    /** Where there are none of them. */
+    readonly none?: string;
 }
 
 export function serverCommands(cellgate: Cellgate, servers: ToolServers, logins: Logins, refresh: () => void): vscode.Disposable {
@@ -44,11 +46,13 @@ export function serverCommands(cellgate: Cellgate, servers: ToolServers, logins:
             title: "Log in to which tool server?",
             run: (server) => logins.logIn(server).finally(refresh),
             among: ({ authorization }) => authorization !== undefined,
+            none: "No configured tool server has a URL, so none needs a login.",
         },
         logOutOfToolServer: {
             title: "Log out of which tool server?",
             run: (server) => logins.logOut(server).finally(refresh),
             among: ({ authorization }) => authorization === "granted",
+            none: "You are logged in to no tool server.",
         },
         showToolServerLog: { title: "Show the log of which tool server?", run: (server) => logs.show(server) },
     };
@@ -83,11 +87,11 @@ async function withLogin(logins: Logins, server: string, run: ServerCommand["run
     }
 }
 
-async function pickServer(servers: ToolServers, { title, among = () => true }: ServerCommand): Promise<string | undefined> {
+async function pickServer(servers: ToolServers, { title, among = () => true, none = "There is no tool server here." }: ServerCommand): Promise<string | undefined> {
     await servers.refresh();
     const candidates = servers.all().filter(among);
     if (candidates.length === 0) {
-        void inform("There is no such tool server here.");
+        void inform(none);
         return undefined;
     }
     const items = candidates.map((server) => ({

@@ -56,14 +56,18 @@ async function attach(cellgate: Cellgate): Promise<void> {
     if (chosen) await documents.choose(uri, chosen.sessionId);
 }
 
-/** From the palette: of the active file or notebook, or of the only session. */
+/** From the palette: of the active file or notebook, or where none is active of the only session. */
 async function permissionsOf(cellgate: Cellgate, session?: Session): Promise<void> {
     const { sessions } = cellgate;
     const here = active(cellgate)?.sessionId;
     const [first, ...others] = sessions.all();
-    const shown = session ?? (here === undefined ? undefined : sessions.get(here)) ?? (others.length === 0 ? first : undefined);
+    const ofActive = here === undefined ? undefined : sessions.get(here);
+    const only = here === undefined && others.length === 0 ? first : undefined;
+    const shown = session ?? ofActive ?? only;
     if (shown) await showPermissions(cellgate, shown);
-    else void inform(first ? "The active file has no session yet. The view of sessions has them all." : "No session runs yet: it begins with the first cell.");
+    else if (!first) void inform("No session runs yet: it begins with the first cell.");
+    else if (here === undefined) void inform("Several sessions run. Choose one in the view of sessions, or open its file.");
+    else void inform("No session runs for the active file: it begins with its first cell. The view of sessions has the others.");
 }
 
 async function close({ sessions }: Cellgate, { sessionId }: Session): Promise<void> {

@@ -22,8 +22,8 @@ function rowsOf(title: string, more: Partial<Facts>): string[] {
 }
 
 test("what no rule decides is asked about", () => {
-    assert.deepEqual(rowsOf("Network", {}), ["Any host: you are asked"]);
-    assert.deepEqual(rowsOf("Tools", { servers: [server] }), ["notes: starts when it is needed, outside the sandbox", "Any call: you are asked"]);
+    assert.deepEqual(rowsOf("Network", {}), ["Network: any host: you are asked"]);
+    assert.deepEqual(rowsOf("Tools", { servers: [server] }), ["Tools: notes: starts when it is needed, outside the sandbox", "Tools: any call: you are asked"]);
 });
 
 test("rules are where they decide, and those of other sessions and of tool servers' connections nowhere", () => {
@@ -33,24 +33,41 @@ test("rules are where they decide, and those of other sessions and of tool serve
         rule({ kind: "network", host: "of-a-server.org", server: "notes" }),
         rule({ kind: "tool", server: "notes", effect: "deny", uses: 2, source: "session", sessionId: "s" }),
     ];
-    assert.deepEqual(rowsOf("Network", { rules }), ["connect to example.org: allow, kept for this workspace", "Any other host: you are asked"]);
-    assert.deepEqual(rowsOf("Tools", { rules }), ["any tool of notes: deny, until that session ends, for 2 more", "Any other call: you are asked"]);
+    assert.deepEqual(rowsOf("Network", { rules }), ["Network: connect to example.org: allow, kept for this workspace", "Network: any other host: you are asked"]);
+    assert.deepEqual(rowsOf("Tools", { rules }), ["Tools: any tool of notes: deny, until that session ends, for 2 more", "Tools: any other call: you are asked"]);
 });
 
 test("without a sandbox, files and hosts are reached unasked, and this is said", () => {
     const free: Partial<Facts> = { session: { ...session, sandbox: "none", layers: [] } };
     assert.match(rowsOf("Sandbox", free)[0] ?? "", /can do all that you can/);
-    assert.deepEqual(rowsOf("Network", free), ["Any host: without asking you: there is no sandbox"]);
-    assert.deepEqual(rowsOf("Files", free), ["All files that you can reach: without asking you: there is no sandbox"]);
+    assert.deepEqual(rowsOf("Network", free), ["Network: any host: without asking you: there is no sandbox"]);
+    assert.deepEqual(rowsOf("Files", free), ["Files: all that you can reach: without asking you: there is no sandbox"]);
+});
+
+test("the name of a group finds its rows", () => {
+    const groups = permissionGroups({ session, workspace: "/w", rules: [rule({ kind: "network", host: "example.org" })], servers: [server], secrets: [], profiles: [] });
+    for (const [title, word] of [["Sandbox", "sandbox"], ["Profile", "profile"], ["Files", "file"], ["Network", "network"], ["Tools", "tool"], ["Secrets", "secret"], ["Limits", "limit"]]) {
+        const rows = groups.find((group) => group.title === title)?.rows ?? [];
+        assert.ok(rows.length > 0 && rows.every(({ text }) => text.toLowerCase().includes(word ?? "")), title);
+    }
+});
+
+test("layers and default limits are said in words", () => {
+    const layers = ["bwrap", "user-namespace", "mount-namespace", "network-namespace", "seccomp", "memory-limit", "process-limit", "new-one"];
+    assert.deepEqual(rowsOf("Sandbox", { session: { ...session, layers } }), [
+        "Sandbox: held by bwrap: files and processes of its own, no network but through the gate, fewer rights, limits, new-one",
+    ]);
+    assert.equal(rowsOf("Limits", {})[1], "Limit: processes and threads: default: 4096");
+    assert.equal(rowsOf("Limits", { session: { ...session, agent: "a" } })[1], "Limit: processes and threads: default");
 });
 
 test("the weaker sandbox reaches no host", () => {
-    assert.deepEqual(rowsOf("Network", { session: { ...session, sandbox: "landlock" } }), ["Any host: not reached: this sandbox has no network"]);
+    assert.deepEqual(rowsOf("Network", { session: { ...session, sandbox: "landlock" } }), ["Network: any host: not reached: this sandbox has no network"]);
 });
 
 test("what the user added to the sandbox is named", () => {
     const rows = rowsOf("Files", { session: { ...session, sandboxAdditions: { allowRead: ["/data"], allowWrite: ["/out"], gpu: true }, sandboxConfig: "/s.json" } });
-    assert.deepEqual(rows.slice(2), ["/data: read", "/out: read and written", "The graphics cards: used", "/s.json: shows more, or hides"]);
+    assert.deepEqual(rows.slice(3), ["Files: /data: read", "Files: /out: read and written", "Files: the graphics cards: used", "Files: /s.json: shows more, or hides"]);
 });
 
 test("the profile says what it gives, or that there is none of the name any more", () => {
@@ -58,19 +75,19 @@ test("the profile says what it gives, or that there is none of the name any more
         name: "lab", description: "ours", modules: ["astropy", "json"], notInstalled: ["astropy"], domains: ["archive.example.org"],
         limits: { memoryBytes: 2 ** 33, wallSeconds: 600 }, validation: "strict",
     }];
-    assert.deepEqual(rowsOf("Profile", { profiles }), ["None: any module may be imported, code is not checked"]);
+    assert.deepEqual(rowsOf("Profile", { profiles }), ["Profile: none: any module may be imported, code is not checked"]);
     const gone = { session: { ...session, profile: "lab" } };
-    assert.deepEqual(rowsOf("Profile", gone), ["lab: which is not there any more"]);
+    assert.deepEqual(rowsOf("Profile", gone), ["Profile: lab: which is not there any more"]);
     assert.deepEqual(rowsOf("Profile", { ...gone, profiles }), [
-        "lab: imports 2 modules, 1 of them not installed; connects unasked to archive.example.org; "
+        "Profile: lab: imports 2 modules, 1 of them not installed; connects unasked to archive.example.org; "
         + "memory of each process, and of all together: 8 GiB; time of each execution: 600 s; code with an error is refused",
     ]);
 });
 
 test("secrets are this session's and wider ones, limits all", () => {
     const secrets = [secret({}), secret({ name: "MINE", scope: "session", sessionId: "s" }), secret({ name: "THEIRS", scope: "session", sessionId: "t" })];
-    assert.deepEqual(rowsOf("Secrets", { secrets }).map((row) => row.split(":")[0]), ["TOKEN", "MINE"]);
-    assert.equal(rowsOf("Limits", {})[0], "Memory of each process, and of all together: 1 GiB");
+    assert.deepEqual(rowsOf("Secrets", { secrets }).map((row) => row.split(":")[1]), [" TOKEN", " MINE"]);
+    assert.equal(rowsOf("Limits", {})[0], "Limit: memory of each process, and of all together: 1 GiB");
     assert.equal(rowsOf("Limits", {}).length, 8);
 });
 
@@ -81,7 +98,7 @@ test("each line but a default rule names what changes it, and the settings are t
     const full = { ...session, image: { name: "work", id: "1" }, sandboxConfig: "/s.json", sandboxNotices: ["a notice"], sandboxAdditions: { allowRead: ["/data"] } };
     const groups = permissionGroups({ session: full, workspace: "/w", rules, servers: [server], secrets: [secret({})], profiles: [] });
     const rows = groups.flatMap((group) => group.rows);
-    assert.deepEqual(rows.filter(({ change }) => change === undefined).map(({ text }) => text), ["any tool"]);
+    assert.deepEqual(rows.filter(({ change }) => change === undefined).map(({ text }) => text), ["Tools: any tool"]);
     for (const { text, change } of rows) {
         if (typeof change === "object" && "setting" in change) assert.ok(settings.includes(change.setting), `${text}: ${change.setting}`);
     }

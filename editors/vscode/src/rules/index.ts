@@ -40,8 +40,8 @@ export function rules({ sidecar, waiting, sessions, executions }: Cellgate): vsc
             await sidecar.request("action/cancel", { number: decided.number });
             await loader.load();
         },
-        addRule: async () => {
-            await addRule(sidecar);
+        addRule: async (beginning: unknown) => {
+            await addRule(sidecar, typeof beginning === "string" ? beginning : "");
             await loader.load();
         },
         explainCall: () => explanations.explainCall(),

@@ -1,4 +1,4 @@
-// `addRule` adds a rule that the user types, after it has said what the rule covers, and would have covered lately.
+// `addRule` adds a rule that the user types, or whose `beginning` is there and who goes on, after it has said what the rule covers, and would have covered lately.
 
 import * as vscode from "vscode";
 import { textOf } from "../client/errors";
@@ -13,15 +13,17 @@ const scopes = [
     { label: "All workspaces", scope: "always" },
 ] as const;
 
-export async function addRule(sidecar: Pick<Sidecar, "request">): Promise<void> {
+export async function addRule(sidecar: Pick<Sidecar, "request">, beginning: string): Promise<void> {
     let parsed: PolicyParseResult | undefined;
     const text = await vscode.window.showInputBox({
         title: "Add Rule: allow, ask, deny, inspect or review, and what",
+        value: beginning,
+        valueSelection: [beginning.length, beginning.length],
         placeHolder: "deny filesystem/move_file",
         prompt: "SERVER/TOOL ARGUMENT=VALUE, where VALUE is also under:FOLDER, glob:PATTERN, in:[…] or less:NUMBER; network HOST; request HOST METHODS PATH; install; output",
         validateInput: async (value) => {
             parsed = undefined;
-            if (value === "") return undefined;
+            if (value === "" || value === beginning) return undefined;
             try {
                 parsed = await sidecar.request("policy/parse", { text: value });
                 return { message: label(parsed.words, 300), severity: vscode.InputBoxValidationSeverity.Info };

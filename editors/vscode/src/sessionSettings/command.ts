@@ -7,7 +7,7 @@ import type { Cellgate } from "../cellgate";
 import { ask, inform } from "../notices";
 import type { Session } from "../sessions";
 import { changeLimit } from "../sessionViews/setLimits";
-import { limitNames, limitText } from "../sessionViews/limitNames";
+import { limitNames, limitOf } from "../sessionViews/limitNames";
 import { label } from "../text";
 import { profileText } from "./profiles";
 import { parseVariables, variablesText, type Chosen, type CreateParams } from "./values";
@@ -33,7 +33,7 @@ function limitItems({ sessions }: Cellgate, session: Session): (vscode.QuickPick
         separator("At once"),
         ...limitNames.map((limit): Item => ({
             label: limit.title,
-            description: limitText(limit, session.limits),
+            description: limitOf(limit, session),
             change: () => changeLimit({ sessions }, session, limit),
         })),
     ];
@@ -66,7 +66,7 @@ function creationItems(cellgate: Cellgate, sessionId: string, session: Session |
 }
 
 /** Of those that there are, each with what it gives. */
-async function chooseProfile(cellgate: Cellgate, sessionId: string): Promise<void> {
+export async function chooseProfile(cellgate: Cellgate, sessionId: string): Promise<void> {
     const { profiles } = await cellgate.sidecar.request("runtimes", {});
     const choose = (profile: string) => () => apply(cellgate, sessionId, { profile });
     const items: Item[] = [

@@ -1,12 +1,10 @@
 // `profileText` says what a profile gives to the sessions that have it.
 
 import type { Profile } from "../protocol/messages";
-import { limitNames, limitText } from "../sessionViews/limitNames";
+import { inSentence, limitNames, limitText } from "../sessionViews/limitNames";
 import { label } from "../text";
 
 const checks = { off: "code is not checked", advise: "errors in code are shown", strict: "code with an error is refused" } as const;
-
-const inSentence = (title: string) => title.charAt(0).toLowerCase() + title.slice(1);
 
 export function profileText({ modules, notInstalled = [], domains, limits, validation }: Profile): string {
     const missing = notInstalled.length > 0 ? `, ${notInstalled.length} of them not installed` : "";

@@ -36,6 +36,20 @@ export function weaknessOf({ sandbox, kernel: { server, connectionFile } }: Pick
     return undefined;
 }
 
+const layerWords: readonly (readonly [RegExp, string])[] = [
+    [/^(mount|pid|ipc|uts|user)-namespace$/, "files and processes of its own"],
+    [/^network-namespace$/, "no network but through the gate"],
+    [/^(seccomp|no-new-privileges|landlock)$/, "fewer rights"],
+    [/^protected-files$/, "protected files"],
+    [/-(limit|cgroup)$/, "limits"],
+];
+
+/** The layers of a sandbox in short words; one that has none is named. That it is bwrap's or another's is said elsewhere. */
+export function layersText(layers: readonly string[]): string {
+    const words = layers.slice(1).map((layer) => layerWords.find(([names]) => names.test(layer))?.[1] ?? layer);
+    return [...new Set(words)].join(", ");
+}
+
 export function iconOf({ status }: Pick<Session, "status">): string {
     return { starting: "sync~spin", restarting: "sync~spin", busy: "sync~spin", idle: "circle-filled", dead: "error" }[status];
 }

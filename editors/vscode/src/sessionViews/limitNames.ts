@@ -1,6 +1,6 @@
 // `limitNames` is the limits of a session as a user sees and types them.
 
-import type { LimitName, Limits } from "../protocol/messages";
+import type { LimitName, Limits, SessionInfo } from "../protocol/messages";
 import { bytesText } from "./figures";
 
 export interface Limit {
@@ -9,17 +9,19 @@ export interface Limit {
     readonly setting: string;
     readonly title: string;
     readonly unit: "bytes" | "seconds" | "count" | "part";
+    /** In the sandbox, of a user's session. */
+    readonly usual: string;
 }
 
 export const limitNames: readonly Limit[] = [
-    { name: "memoryBytes", setting: "memory", title: "Memory of each process, and of all together", unit: "bytes" },
-    { name: "processCount", setting: "processes", title: "Processes and threads", unit: "count" },
-    { name: "cpuCores", setting: "cores", title: "Processors that may be busy", unit: "part" },
-    { name: "cpuSeconds", setting: "cpuSeconds", title: "Processor time of each process", unit: "seconds" },
-    { name: "wallSeconds", setting: "timeout", title: "Time of each execution", unit: "seconds" },
-    { name: "openFiles", setting: "openFiles", title: "Open files of each process", unit: "count" },
-    { name: "fileSizeBytes", setting: "fileSize", title: "Size of each file that is written", unit: "bytes" },
-    { name: "diskBytes", setting: "disk", title: "Scratch space: /tmp, /dev/shm and the home, each", unit: "bytes" },
+    { name: "memoryBytes", setting: "memory", title: "Memory of each process, and of all together", unit: "bytes", usual: "¾ of this machine's" },
+    { name: "processCount", setting: "processes", title: "Processes and threads", unit: "count", usual: "4096" },
+    { name: "cpuCores", setting: "cores", title: "Processors that may be busy", unit: "part", usual: "no limit" },
+    { name: "cpuSeconds", setting: "cpuSeconds", title: "Processor time of each process", unit: "seconds", usual: "no limit" },
+    { name: "wallSeconds", setting: "timeout", title: "Time of each execution", unit: "seconds", usual: "no limit" },
+    { name: "openFiles", setting: "openFiles", title: "Open files of each process", unit: "count", usual: "the system's" },
+    { name: "fileSizeBytes", setting: "fileSize", title: "Size of each file that is written", unit: "bytes", usual: "no limit" },
+    { name: "diskBytes", setting: "disk", title: "Scratch space: /tmp, /dev/shm and the home, each", unit: "bytes", usual: "1 GiB in /tmp, 512 MiB in the others" },
 ];
 
 export function titleOf(name: LimitName): string {
@@ -31,6 +33,15 @@ export function limitText({ name, unit }: Limit, limits: Limits | undefined): st
     if (value === undefined) return "default";
     return unit === "bytes" ? bytesText(value) : unit === "seconds" ? `${value} s` : String(value);
 }
+
+/** What holds for a session, as far as that is known here. */
+export function limitOf(limit: Limit, { limits, agent, sandbox }: Pick<SessionInfo, "limits" | "agent" | "sandbox">): string {
+    const text = limitText(limit, limits);
+    const isUsual = limits?.[limit.name] === undefined && agent === undefined && sandbox === "bwrap";
+    return isUsual ? `${text}: ${limit.usual}` : text;
+}
+
+export const inSentence = (title: string) => title.charAt(0).toLowerCase() + title.slice(1);
 
 /** What to type, for the input's prompt. */
 export function exampleOf({ unit }: Limit): string {

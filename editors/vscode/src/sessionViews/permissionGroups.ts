@@ -7,10 +7,11 @@ import { useOf } from "../secrets/labels";
 import { profileText } from "../sessionSettings/profiles";
 import { label } from "../text";
 import { stateOf } from "../toolServers/labels";
-import { weaknessOf } from "./labels";
-import { limitNames, limitText, type Limit } from "./limitNames";
+import { layersText, weaknessOf } from "./labels";
+import { inSentence, limitNames, limitOf, type Limit } from "./limitNames";
 
-export type Change = { readonly setting: string } | { readonly rule: Rule } | { readonly limit: Limit } | "addRule" | "profile" | "secrets" | "toolServers";
+/** `beginning`: of a new rule. */
+export type Change = { readonly setting: string } | { readonly rule: Rule } | { readonly limit: Limit } | { readonly beginning: string } | "profile" | "secrets" | "toolServers";
 
 export interface PermissionRow {
     readonly text: string;
@@ -24,7 +25,7 @@ export interface PermissionGroup {
 }
 
 export interface Facts {
-    readonly session: Pick<SessionInfo, "sessionId" | "kernel" | "sandbox" | "layers" | "cwd" | "limits" | "image" | "sandboxConfig" | "sandboxAdditions" | "sandboxNotices" | "profile">;
+    readonly session: Pick<SessionInfo, "sessionId" | "kernel" | "sandbox" | "layers" | "cwd" | "limits" | "agent" | "image" | "sandboxConfig" | "sandboxAdditions" | "sandboxNotices" | "profile">;
     readonly workspace: string;
     readonly rules: readonly Rule[];
     readonly servers: readonly ToolServerInfo[];
@@ -36,27 +37,30 @@ export function permissionGroups(facts: Facts): PermissionGroup[] {
     const { session } = facts;
     const rules = facts.rules.filter(({ sessionId, server, kind }) => (sessionId ?? session.sessionId) === session.sessionId && !(server !== undefined && kind === "network"));
     const of = (...kinds: Rule["kind"][]) => rules.filter(({ kind }) => kinds.includes(kind)).map(ruleRow);
-    const decided = (what: string, ruled: PermissionRow[]): PermissionRow[] => [
+    const decided = (what: string, beginning: string, ruled: PermissionRow[]): PermissionRow[] => [
         ...ruled,
-        { text: ruled.length === 0 ? `Any ${what}` : `Any other ${what}`, detail: "you are asked", change: "addRule" },
+        { text: ruled.length === 0 ? `any ${what}` : `any other ${what}`, detail: "you are asked", change: { beginning } },
     ];
     return [
         { title: "Sandbox", rows: sandboxRows(session) },
         { title: "Profile", rows: [profileRow(facts)] },
-        { title: "Files", rows: fileRows(facts) },
-        { title: "Network", rows: networkRows(session, decided("host", of("network", "request"))) },
-        { title: "Tools", rows: [...facts.servers.map(serverRow), ...decided("call", of("tool", "host", "server", undefined))] },
-        { title: "Packages and Output", rows: decided("package", of("install", "output")) },
-        { title: "Secrets", rows: secretRows(facts) },
-        { title: "Limits", rows: limitNames.map((limit) => ({ text: limit.title, detail: limitText(limit, session.limits), change: { limit } })) },
+        { title: "Files", rows: named("Files", fileRows(facts)) },
+        { title: "Network", rows: named("Network", networkRows(session, decided("host", "allow network ", of("network", "request")))) },
+        { title: "Tools", rows: named("Tools", [...facts.servers.map(serverRow), ...decided("call", "allow ", of("tool", "host", "server", undefined))]) },
+        { title: "Packages and Output", rows: named("Packages and output", decided("package", "allow install ", of("install", "output"))) },
+        { title: "Secrets", rows: named("Secrets", secretRows(facts)) },
+        { title: "Limits", rows: named("Limit", limitNames.map((limit) => ({ text: inSentence(limit.title), detail: limitOf(limit, session), change: { limit } }))) },
     ];
 }
+
+/** A user who looks for rows of a kind types its name. */
+const named = (kind: string, rows: PermissionRow[]) => rows.map((row) => ({ ...row, text: `${kind}: ${row.text}` }));
 
 const unasked = (text: string): PermissionRow => ({ text, detail: "without asking you: there is no sandbox", change: { setting: "cellgate.sandboxLauncher" } });
 
 function networkRows({ sandbox }: Facts["session"], hosts: PermissionRow[]): PermissionRow[] {
-    if (sandbox === "none") return [unasked("Any host")];
-    return sandbox === "landlock" ? [{ text: "Any host", detail: "not reached: this sandbox has no network" }] : hosts;
+    if (sandbox === "none") return [unasked("any host")];
+    return sandbox === "landlock" ? [{ text: "any host", detail: "not reached: this sandbox has no network" }] : hosts;
 }
 
 function sandboxRows(session: Facts["session"]): PermissionRow[] {
@@ -64,28 +68,29 @@ function sandboxRows(session: Facts["session"]): PermissionRow[] {
     const weakness = weaknessOf(session);
     const image = session.image ? [{ text: `The image ${label(session.image.name)}`, detail: "in place of this machine's system", change: { setting: "cellgate.sandboxImage" } }] : [];
     return [
-        { text: weakness ? weakness.long : `Held by ${session.sandbox}`, detail: session.layers.join(", "), change },
+        { text: weakness ? weakness.long : `Sandbox: held by ${session.sandbox}`, detail: layersText(session.layers), change },
         ...image,
         ...(session.sandboxNotices ?? []).map((notice) => ({ text: label(notice, 300), detail: "", change })),
     ];
 }
 
 function profileRow({ session: { profile: name }, profiles }: Facts): PermissionRow {
-    if (name === undefined) return { text: "None", detail: "any module may be imported, code is not checked", change: "profile" };
+    if (name === undefined) return { text: "Profile: none", detail: "any module may be imported, code is not checked", change: "profile" };
     const profile = profiles.find((each) => each.name === name);
-    return { text: label(name), detail: profile ? profileText(profile) : "which is not there any more", change: "profile" };
+    return { text: `Profile: ${label(name)}`, detail: profile ? profileText(profile) : "which is not there any more", change: "profile" };
 }
 
 function fileRows({ session, workspace }: Facts): PermissionRow[] {
-    if (session.sandbox === "none") return [unasked("All files that you can reach")];
+    if (session.sandbox === "none") return [unasked("all that you can reach")];
     const change = { setting: "cellgate.sandboxConfig" };
     const { allowRead = [], allowWrite = [], gpu } = session.sandboxAdditions ?? {};
     return [
         { text: label(workspace), detail: "read and written, without its protected files and .env", change },
-        { text: "Your home", detail: "not seen", change },
+        { text: "your home", detail: "not seen", change },
+        ...(session.image ? [] : [{ text: "the system and the interpreter (/usr, some of /etc …)", detail: "read", change }]),
         ...allowRead.map((path) => ({ text: label(path), detail: "read", change })),
         ...allowWrite.map((path) => ({ text: label(path), detail: "read and written", change })),
-        ...(gpu ? [{ text: "The graphics cards", detail: "used", change }] : []),
+        ...(gpu ? [{ text: "the graphics cards", detail: "used", change }] : []),
         ...(session.sandboxConfig === undefined ? [] : [{ text: label(session.sandboxConfig), detail: "shows more, or hides", change }]),
     ];
 }
@@ -106,5 +111,5 @@ const serverRow = (server: ToolServerInfo): PermissionRow => ({
 function secretRows({ secrets, session: { sessionId } }: Facts): PermissionRow[] {
     const rows = secrets.filter((secret) => (secret.sessionId ?? sessionId) === sessionId)
         .map((secret): PermissionRow => ({ text: label(secret.name), detail: `never seen by code; ${useOf(secret)}`, change: "secrets" }));
-    return rows.length > 0 ? rows : [{ text: "None", detail: "", change: "secrets" }];
+    return rows.length > 0 ? rows : [{ text: "none", detail: "", change: "secrets" }];
 }

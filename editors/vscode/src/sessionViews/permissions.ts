@@ -6,6 +6,7 @@ import { ask } from "../notices";
 import { openSetting } from "../openSetting";
 import { ruleText } from "../rules/labels";
 import type { Session } from "../sessions";
+import { chooseProfile } from "../sessionSettings/command";
 import { label } from "../text";
 import { permissionGroups, type Change, type PermissionRow } from "./permissionGroups";
 import { changeLimit } from "./setLimits";
@@ -39,10 +40,10 @@ export async function showPermissions(cellgate: Cellgate, session: Session): Pro
 const itemOf = ({ text, detail, change }: PermissionRow): Item => ({ label: text, description: detail, change });
 
 async function carryOut(cellgate: Cellgate, session: Session, change: Change): Promise<void> {
-    if (change === "addRule") await vscode.commands.executeCommand("cellgate.addRule");
-    else if (change === "profile") await vscode.commands.executeCommand("cellgate.openConfigFile", "profiles.json");
+    if (change === "profile") await chooseProfile(cellgate, session.sessionId);
     else if (change === "secrets") await vscode.commands.executeCommand("cellgate.listSecrets");
     else if (change === "toolServers") await vscode.commands.executeCommand("cellgate.toolServers.focus");
+    else if ("beginning" in change) await vscode.commands.executeCommand("cellgate.addRule", change.beginning);
     else if ("setting" in change) await openSetting(change.setting);
     else if ("limit" in change) await changeLimit(cellgate, session, change.limit);
     else await removeRule(cellgate, session, change);

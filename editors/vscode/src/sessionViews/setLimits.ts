@@ -6,20 +6,20 @@ import { confirmAndRestart } from "../kernels/restart";
 import { inform } from "../notices";
 import type { Session } from "../sessions";
 import { label } from "../text";
-import { exampleOf, limitNames, limitText, parseLimit, titleOf, type Limit } from "./limitNames";
+import { exampleOf, limitNames, limitOf, parseLimit, titleOf, type Limit } from "./limitNames";
 
 export async function setLimits(cellgate: Cellgate, session: Session): Promise<void> {
-    const { sessionId, limits } = session;
-    const items = limitNames.map((limit) => ({ label: limit.title, description: limitText(limit, limits), limit }));
-    const chosen = await vscode.window.showQuickPick(items, { title: `The limits of ${label(sessionId)}` });
+    const items = limitNames.map((limit) => ({ label: limit.title, description: limitOf(limit, session), limit }));
+    const chosen = await vscode.window.showQuickPick(items, { title: `The limits of ${label(session.sessionId)}` });
     if (chosen) await changeLimit(cellgate, session, chosen.limit);
 }
 
 /** Asks for a value, which holds at once; where it needs a restart, that is said, and offered. */
-export async function changeLimit({ sessions }: Pick<Cellgate, "sessions">, { sessionId, limits }: Session, limit: Limit): Promise<void> {
+export async function changeLimit({ sessions }: Pick<Cellgate, "sessions">, session: Session, limit: Limit): Promise<void> {
+    const { sessionId } = session;
     const typed = await vscode.window.showInputBox({
         title: `${limit.title}: ${exampleOf(limit)}`,
-        placeHolder: limitText(limit, limits),
+        placeHolder: limitOf(limit, session),
         validateInput: (text) => (parseLimit(limit, text) === undefined ? `Expected ${exampleOf(limit)}` : undefined),
     });
     const value = typed === undefined ? undefined : parseLimit(limit, typed);

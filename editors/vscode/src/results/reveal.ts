@@ -32,12 +32,30 @@ async function openResults(sessionId: string): Promise<vscode.NotebookEditor> {
 
 /** Returns whether the notebook has a cell for it. */
 export function revealResult(editor: vscode.NotebookEditor, executionId: string): boolean {
-    const cell = editor.notebook.getCells().findLast((each) => each.metadata.executionId === executionId);
+    const cell = cellOf(editor, executionId);
     if (!cell) return false;
     const range = new vscode.NotebookRange(cell.index, cell.index + 1);
     editor.selection = range;
-    editor.revealRange(range, vscode.NotebookEditorRevealType.InCenterIfOutsideViewport);
+    editor.revealRange(range, vscode.NotebookEditorRevealType.Default);
     return true;
+}
+
+/**
+ * Scrolls down to the end of a result that has grown, at most until it begins at the top. Returns the first cell in view;
+ * undefined when the result is not in view. Nothing is done when that is before `first`: the user has scrolled up.
+ */
+export function keepInView(editor: vscode.NotebookEditor, executionId: string, first = 0): number | undefined {
+    const cell = cellOf(editor, executionId);
+    const range = cell && editor.visibleRanges.find(({ start, end }) => start <= cell.index && cell.index < end);
+    // What begins at the top stays there, also when the user scrolls down in it.
+    if (range && range.start >= first && range.start < cell.index) {
+        editor.revealRange(new vscode.NotebookRange(cell.index, cell.index + 1), vscode.NotebookEditorRevealType.Default);
+    }
+    return range?.start;
+}
+
+function cellOf(editor: vscode.NotebookEditor, executionId: string): vscode.NotebookCell | undefined {
+    return editor.notebook.getCells().findLast((each) => each.metadata.executionId === executionId);
 }
 
 /** Opens the document at a line of the execution's code, where that line is now. */

@@ -72,7 +72,7 @@ test("an error comes with its kind, and with what to do", async () => {
     );
     await assert.rejects(connection.request("session/list", {}), (error) => {
         assert.equal(kindOf(error), "busy");
-        assert.equal(textOf(error), "it is busy\nWait for what runs.");
+        assert.equal(textOf(error), "it is busy. Wait for what runs.");
         return true;
     });
     connection.terminate();

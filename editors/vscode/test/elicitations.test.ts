@@ -83,7 +83,7 @@ test("an answer that does not fit is refused with its reason, and the question s
     refuse(new ResponseError(1027, "day: expected a date", { kind: "answerInvalid", hint: "Correct the field." }));
     await view.connection.take(accept(view.last.nonce, "q", { day: "soon" }));
     await turn();
-    assert.deepEqual([refused(view.received), ids(view.last)], [["day: expected a date\nCorrect the field."], ["elicitation q"]]);
+    assert.deepEqual([refused(view.received), ids(view.last)], [["day: expected a date. Correct the field."], ["elicitation q"]]);
     refuse(undefined);
     await view.connection.take(accept(view.last.nonce, "q", { day: "2026-02-01" }));
     assert.equal(replies.length, 1);

@@ -44,12 +44,15 @@ const many = (count: number) => Array.from({ length: count }, (_, seq) => entryO
 test("entries say in words what happened", () => {
     const texts: [string, RecordEntry["data"], string][] = [
         ["action.decided", decided, "allowed: read_file of filesystem"],
+        ["action.decided", { ...decided, action: { ...action, argumentsText: '{"path":"out/4.txt","n":1}' } }, "allowed: read_file of filesystem: out/4.txt"],
         ["action.decided", { ...decided, decision: "deny", action: undefined, display: ["a tool call"] }, "denied: a tool call"],
         ["action.ended", { number: 7, status: "failed", error: "no file" }, "failed: action 7: no file"],
         ["execution.started", { code: "\nimport os\nos.getcwd()" }, "ran: import os"],
         ["execution.started", { sha256: "00", bytes: 70000 }, "ran: 70000 bytes of code"],
         ["execution.ended", { status: "ok", durationSeconds: 0.1 }, "ended: ok, 100 ms"],
         ["execution.ended", { status: "error", durationSeconds: 2, error: { ename: "NameError", evalue: "x" } }, "ended: error, 2.0 s: NameError: x"],
+        ["execution.ended", { status: "cancelled", durationSeconds: 2 }, "ended: interrupted, 2.0 s"],
+        ["execution.ended", { status: "cancelled", durationSeconds: 0 }, "ended: cancelled, 0 ms"],
         ["execution.ended", { status: "killed", reason: "the kernel died" }, "ended: killed: the kernel died"],
         ["session.created", { kernel: "python3", sandbox: "bwrap" }, "session created: python3, in bwrap"],
         ["session.created", { kernel: { name: "python3" }, sandbox: "none" }, "session created: python3, without a sandbox"],
@@ -76,6 +79,15 @@ test("entries say in words what happened", () => {
     assert.equal(entryText(ended, entryOf(1, "action.decided", decided)), "succeeded: read_file of filesystem");
 });
 
+test("cellgate's own code for a saved tool is named, in its sessions alone", () => {
+    const prepare = `(lambda names: exec("…", names) or names['prepare']("/w"))({})`;
+    const run = `def f(): pass\nawait __import__('_cellgate_saved_tool').run(globals(), "f", "{}")`;
+    const text = (code: string, sessionId: string) => runText(entryOf(1, "execution.started", { code }, { sessionId }));
+    assert.deepEqual([prepare, run].map((code) => text(code, "agent-saved-a1")), ["the start of a saved tool", "a run of the saved tool f"]);
+    assert.deepEqual([text(prepare, "plan.py"), text(run, "plan.py")], [prepare, "def f(): pass"]);
+    assert.equal(text("x = 1", "saved-a1"), "x = 1");
+});
+
 test("what is not known, or not as its type says, is shown as it is", () => {
     const strange: [string, RecordEntry["data"], string][] = [
         ["moon.rose", { at: 5 }, 'moon.rose: {"at":5}'],
@@ -97,7 +109,7 @@ test("details have all that a user reads, and hide or reorder nothing", () => {
     const entry = entryOf(4, "action.decided", { ...decided, agent: "helper" }, { actor: "agent", sessionId: "s" });
     assert.deepEqual(entryDetails(entry), [
         "allowed: read_file of filesystem",
-        "2026-01-05T09:31:00.000Z, by agent helper, in session s; entry 4",
+        `${new Date("2026-01-05T09:31:00.000Z").toLocaleString()}, by agent helper, in session s; entry 4`,
         "",
         "tool read_file of filesystem",
         "",
@@ -135,6 +147,7 @@ test("entries of an execution are together, where its newest one is", async () =
     assert.ok(row && "run" in row);
     assert.deepEqual([runText(row.run.started), runEndText(row.run.ended)], ["read()", "ok"]);
     assert.deepEqual([runText(undefined), runEndText(undefined)], ["a cell", undefined]);
+    assert.equal(runText(undefined, [entryOf(8, "files.restored", { files: 2 }, { executionId: "undo" })]), "undo: restored 2 files");
     assert.equal(row.run.entries[1] && entries.decisionOf(row.run.entries[1])?.seq, 2);
 });
 

@@ -1,5 +1,5 @@
 #pragma once
-// What tests of a session share: one session in no sandbox, in a workspace of its own, with all that it uses.
+// `SessionFixture` is one session in no sandbox, in a workspace of its own, with all that it uses.
 
 #include "base/fake_clock.hpp"
 #include "session/session.hpp"
@@ -33,7 +33,7 @@ struct IgnoringObserver : SessionObserver {
 // `clock` stands still until it is moved. Kernelspecs are looked for in `folder`/jupyter, too.
 template <class Observer>
 struct SessionFixture {
-    // The session goes by the clock of the loop if that is wanted.
+    // `real_time`: the session has the clock of the loop.
     explicit SessionFixture(bool real_time = false) : time(real_time ? loop.clock() : clock) {
         for (const char* name : {"workspace", "workspace/sub", "state", "config", "runtime"}) {
             std::filesystem::create_directory(folder + "/" + name);

@@ -1,4 +1,4 @@
-// `whileAsked` follows the question that a user's own command leads to: it says that the question waits, and a user's no
+// `whileAsked` follows the question about a user's own command: it says that the question waits, and a user's no
 // is no error.
 
 import { kindOf } from "../client/errors";

@@ -3,7 +3,7 @@
 import { duration } from "../cells/states";
 import { filesText } from "../changes/labels";
 import type { CellPosition, ChangedFile, ExecuteResult, Outcome, PastDecision, RecordEntry, Rule } from "../protocol/messages";
-import { actionText, pastDetails, ruleText } from "../rules/labels";
+import { callText, pastDetails, ruleText } from "../rules/labels";
 import { plain } from "../text";
 import type { Filter } from "./entries";
 
@@ -35,8 +35,8 @@ interface Kind {
     /** By which a user chooses it. */
     readonly title: string;
     readonly icon: string | ((data: never) => string);
-    /** `decided`: the decision that allowed what ended. */
-    readonly text: (data: never, decided?: PastDecision) => string;
+    /** `decided`: the decision that allowed what ended. `sessionId`: in which it was. */
+    readonly text: (data: never, decided?: PastDecision, sessionId?: string) => string;
 }
 
 const statusIcons: Readonly<Record<string, string>> = { ok: "check", succeeded: "check", cancelled: "circle-slash" };
@@ -56,7 +56,7 @@ export const kinds: Readonly<Record<string, Kind>> = {
         text: ({ number, status, error }: Outcome & { number: number }, decided) =>
             `${status}: ${decided ? subjectOf(decided) : `action ${number}`}${because(error)}`,
     },
-    "execution.started": { title: "Code that ran", icon: "play", text: (started: Started) => `ran: ${firstLine(started)}` },
+    "execution.started": { title: "Code that ran", icon: "play", text: (started: Started, _, sessionId) => `ran: ${firstLine(started, sessionId)}` },
     "execution.ended": {
         title: "Ends of executions",
         icon: statusIcon,
@@ -97,18 +97,28 @@ function secretText({ name, scope }: Secret): string {
 }
 
 function subjectOf({ action, display }: PastDecision): string {
-    return action ? actionText(action) : (display[0] ?? "an action");
+    return action ? callText(action) : (display[0] ?? "an action");
 }
 
-function firstLine({ code, bytes }: Started): string {
+/** Of the code that cellgate writes to run a saved tool, in a session that it makes for this. */
+function savedToolText(code: string, sessionId = ""): string | undefined {
+    if (!/^(agent-)?saved-\w+$/.test(sessionId)) return undefined;
+    const name = /\n?await __import__\('_cellgate_saved_tool'\)\.run\(globals\(\), ("[^"\\]*"), .*$/.exec(code)?.[1];
+    if (name !== undefined) return `a run of the saved tool ${JSON.parse(name) as string}`;
+    return code.startsWith("(lambda names: exec(") ? "the start of a saved tool" : undefined;
+}
+
+function firstLine({ code, bytes }: Started, sessionId?: string): string {
     if (code === undefined) return bytes === undefined ? "code" : `${bytes} bytes of code`;
-    return code.split("\n").find((line) => line.trim() !== "") ?? "code";
+    return savedToolText(code, sessionId) ?? code.split("\n").find((line) => line.trim() !== "") ?? "code";
 }
 
 function endText({ status, durationSeconds, error, reason }: Ended): string {
     const time = durationSeconds === undefined ? "" : `, ${duration(durationSeconds)}`;
     const exception = error && `${error.ename ?? "error"}${because(error.evalue)}`;
-    return `${status}${time}${because(exception ?? reason)}`;
+    // As above the cell: what had begun was interrupted.
+    const ended = status === "cancelled" && durationSeconds !== undefined && durationSeconds > 0 ? "interrupted" : status;
+    return `${ended}${time}${because(exception ?? reason)}`;
 }
 
 function sessionText({ kernel, sandbox }: Session): string {
@@ -119,8 +129,8 @@ function sessionText({ kernel, sandbox }: Session): string {
 }
 
 /** What happened. Of data that is not what its type says (a record can be changed), the data. */
-export function entryText({ type, data }: RecordEntry, decided?: RecordEntry): string {
-    return described(() => kinds[type]?.text(data as never, decided?.data as never)) ?? `${type}: ${JSON.stringify(data)}`;
+export function entryText({ type, data, sessionId }: RecordEntry, decided?: RecordEntry): string {
+    return described(() => kinds[type]?.text(data as never, decided?.data as never, sessionId)) ?? `${type}: ${JSON.stringify(data)}`;
 }
 
 export function entryIcon({ type, data }: RecordEntry): string {
@@ -138,11 +148,11 @@ export function actorText({ actor, data }: RecordEntry): string {
 
 /** All of an entry that a user reads, in lines that are safe to show. */
 export function entryDetails(entry: RecordEntry, decided?: RecordEntry): string[] {
-    const { seq, time, sessionId, data } = entry;
+    const { seq, sessionId, data } = entry;
     const details = described(() => detailsOf(entry));
     return [
         entryText(entry, decided),
-        `${time}, by ${actorText(entry)}${sessionId === undefined ? "" : `, in session ${sessionId}`}; entry ${seq}`,
+        `${timeText(entry)}, by ${actorText(entry)}${sessionId === undefined ? "" : `, in session ${sessionId}`}; entry ${seq}`,
         "",
         ...(details ?? Object.entries(data).map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`)),
     ].map(plain);
@@ -155,10 +165,17 @@ function detailsOf({ type, data }: RecordEntry): string[] | undefined {
     return changes?.map(({ kind, path }) => `${kind} ${path}`);
 }
 
-/** How an execution is called: its code, where its beginning was read. */
-export function runText(started: RecordEntry | undefined): string {
-    return (started && described(() => firstLine(started.data as Started))) ?? "a cell";
+/** How an execution is called: its code, where its beginning was read. An undo has none. */
+export function runText(started: RecordEntry | undefined, entries: readonly RecordEntry[] = []): string {
+    const undo = started ? undefined : undoOf(entries);
+    if (undo) return `undo: ${entryText(undo)}`;
+    return (started && described(() => firstLine(started.data as Started, started.sessionId))) ?? "a cell";
 }
+
+export const undoOf = (entries: readonly RecordEntry[]) => entries.find(({ type }) => type === "files.restored");
+
+/** In the user's time zone, as everywhere. */
+export const timeText = ({ time }: Pick<RecordEntry, "time">) => new Date(time).toLocaleString();
 
 export function runEndText(ended: RecordEntry | undefined): string | undefined {
     return ended && described(() => endText(ended.data as never));

@@ -4,7 +4,7 @@ import * as vscode from "vscode";
 import type { RecordEntry } from "../protocol/messages";
 import { label, plain } from "../text";
 import type { RecordEntries, Row } from "./entries";
-import { actorText, entryDetails, entryIcon, entryText, runEndText, runText } from "./labels";
+import { actorText, entryDetails, entryIcon, entryText, runEndText, runText, timeText, undoOf } from "./labels";
 
 export type Node = Row | { readonly problem: string } | { readonly older: true };
 
@@ -48,8 +48,6 @@ function iconOf(id: string): vscode.ThemeIcon {
     return new vscode.ThemeIcon(id, color === undefined ? undefined : new vscode.ThemeColor(color));
 }
 
-const timeOf = ({ time }: RecordEntry) => new Date(time).toLocaleString();
-
 function problemItem(problem: string): vscode.TreeItem {
     const item = new vscode.TreeItem(label(problem.split("\n")[0] ?? "", 300));
     item.id = "problem";
@@ -70,11 +68,11 @@ function entryItem(entry: RecordEntry, decided: RecordEntry | undefined): vscode
     const text = entryText(entry, decided);
     const item = new vscode.TreeItem(label(text));
     item.id = `entry ${entry.seq}`;
-    item.description = label(`${timeOf(entry)} · ${actorText(entry)}`);
+    item.description = label(`${timeText(entry)} · ${actorText(entry)}`);
     item.iconPath = iconOf(entryIcon(entry));
     item.contextValue = contextOf(entry);
     item.tooltip = entryDetails(entry, decided).join("\n").slice(0, 4000);
-    item.accessibilityInformation = { label: label(`${text}, ${timeOf(entry)}, ${actorText(entry)}`) };
+    item.accessibilityInformation = { label: label(`${text}, ${timeText(entry)}, ${actorText(entry)}`) };
     return item;
 }
 
@@ -87,12 +85,13 @@ function contextOf({ type, executionId, data }: RecordEntry): string {
 
 function runItem({ executionId, entries, started, ended }: Extract<Row, { run: unknown }>["run"], unfolded: boolean): vscode.TreeItem {
     const { Expanded, Collapsed } = vscode.TreeItemCollapsibleState;
-    const item = new vscode.TreeItem(label(runText(started), 80), unfolded ? Expanded : Collapsed);
+    const item = new vscode.TreeItem(label(runText(started, entries), 80), unfolded ? Expanded : Collapsed);
     // What was found unfolds by itself.
     item.id = `${unfolded ? "found " : ""}execution ${executionId}`;
     const last = started ?? entries[0];
-    item.description = label([runEndText(ended), last && `${timeOf(last)} · ${actorText(last)}`].filter(Boolean).join(" · "));
-    item.iconPath = ended ? iconOf(entryIcon(ended)) : new vscode.ThemeIcon("code");
+    item.description = label([runEndText(ended), last && `${timeText(last)} · ${actorText(last)}`].filter(Boolean).join(" · "));
+    const iconic = ended ?? (started ? undefined : undoOf(entries));
+    item.iconPath = iconic ? iconOf(entryIcon(iconic)) : new vscode.ThemeIcon("code");
     item.contextValue = "recordRun execution source";
     item.tooltip = started && entryDetails(started).join("\n").slice(0, 4000);
     return item;

@@ -82,6 +82,21 @@ export function actionText(action: Action): string {
     return escapeUnprintable(`${kind} ${(command ?? []).join(" ")}`);
 }
 
+/** As actionText(), with the first argument of a call: by which a row is told from others. */
+export function callText(action: Action): string {
+    const value = action.tool === undefined ? undefined : firstValue(action.argumentsText ?? "{}");
+    return `${actionText(action)}${value === undefined ? "" : `: ${escapeUnprintable(value.slice(0, 100))}`}`;
+}
+
+function firstValue(argumentsText: string): string | undefined {
+    try {
+        const [value] = Object.values(JSON.parse(argumentsText) as object) as unknown[];
+        return typeof value === "string" ? value : JSON.stringify(value);
+    } catch {
+        return undefined;
+    }
+}
+
 /** "output to an agent, which may have results of gmail/list" */
 function outputText({ results }: Action): string {
     return `output to an agent${results ? `, which may have results of ${results.join(", ")}` : ""}`;

@@ -3,7 +3,7 @@
 import * as vscode from "vscode";
 import type { PastDecision, PolicyDecisionsResult, Rule } from "../protocol/messages";
 import { label, plain, escapeUnprintable } from "../text";
-import { outcomeText, pastDetails, pastText, ruleText, sources } from "./labels";
+import { callText, outcomeText, pastDetails, pastText, ruleText, sources } from "./labels";
 
 type Group = (typeof sources)[number];
 export interface RuleNode {
@@ -98,7 +98,7 @@ function ruleItem(rule: Rule, decisions: readonly PastDecision[]): vscode.TreeIt
     item.tooltip = [
         ruleText(rule),
         rule.serverIdentity === undefined ? "" : "It is for exactly this configuration of the server.",
-        rule.expiresAt === undefined ? "" : `It ends ${escapeUnprintable(rule.expiresAt)}.`,
+        rule.expiresAt === undefined ? "" : `It ends ${new Date(rule.expiresAt).toLocaleString()}.`,
         ...(made ? ["", "Made by the answer to:", ...made.display.map(plain)] : []),
     ].filter((line, index, all) => line !== "" || all[index - 1] !== "").join("\n");
     item.accessibilityInformation = { label: `rule: ${rule.effect} ${ruleText(rule)}` };
@@ -108,14 +108,14 @@ function ruleItem(rule: Rule, decisions: readonly PastDecision[]): vscode.TreeIt
 function pastItem({ forgotten }: PolicyDecisionsResult): vscode.TreeItem {
     const item = new vscode.TreeItem("Decision history", vscode.TreeItemCollapsibleState.Collapsed);
     item.id = "decided";
-    item.description = `asked about or not${forgotten > 0 ? `; ${forgotten} more are not shown` : ""}`;
+    item.description = `answers, and what rules decided${forgotten > 0 ? `; ${forgotten} more are not shown` : ""}`;
     return item;
 }
 
 function decidedItem({ decided }: DecidedNode): vscode.TreeItem {
-    const { number, display, decision, decidedAt, outcome } = decided;
+    const { number, action, display, decision, decidedAt, outcome } = decided;
     const became = outcomeText(decided);
-    const item = new vscode.TreeItem(label(display[0] ?? ""));
+    const item = new vscode.TreeItem(label(action?.tool === undefined ? (display[0] ?? "") : callText(action)));
     const [icon, color] = icons[decision];
     item.id = `decided ${number}`;
     item.description = label(`${pastText(decided)}${outcome && outcome.status !== "succeeded" ? `, ${became}` : ""} · ${new Date(decidedAt).toLocaleString()}`);

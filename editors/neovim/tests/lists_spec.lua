@@ -299,3 +299,39 @@ it("lists: a rule that is typed says what it covers before it is added", functio
   )
   equal(fake:asked("policy/add")[1].params, { rule = typed, scope = "workspace" })
 end)
+
+it("lists: of wrappers that were not generated it is not said that they are done", function()
+  local fake = start()
+  local shown = {}
+  require("cellgate.notify").show = function(words)
+    shown[#shown + 1] = words
+  end
+  local function progress(kind, title)
+    fake:notify("$/progress", { token = "generate-fs", value = { kind = kind, title = title } })
+  end
+  local servers = require("cellgate.tool_servers")
+  local function generate()
+    shown = {}
+    progress("begin", "Generating wrappers")
+    progress("end")
+    servers.generate("/tmp", "fs")
+    wait(function()
+      return #shown >= 2
+    end, "the messages")
+    return shown
+  end
+  fake.errors["wrappers/generate"] = { code = 1012, message = "fs has no such tool" }
+  local told = generate()
+  equal({ told[1], told[2]:find("fs has no such tool", 1, true) ~= nil, #told }, { "Generating wrappers", true, 2 })
+  fake.errors["wrappers/generate"] = nil
+  for count, words in pairs({ [0] = "0 modules", "1 module", "2 modules" }) do
+    fake.answers["wrappers/generate"] = function()
+      local modules = {}
+      for i = 1, count do
+        modules[i] = { tool = "t", module = "m", path = "/m" }
+      end
+      return { package = "mcptools.fs", modules = modules, skipped = {} }
+    end
+    equal(generate(), { "Generating wrappers", "mcptools.fs has " .. words })
+  end
+end)

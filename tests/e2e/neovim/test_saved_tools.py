@@ -41,7 +41,7 @@ class SavedTools(NeovimTest):
         self.allow(neovim, "save_tool", "def double(n: int) -> int:")
         neovim.wait_message("double is saved as saved/double")
         neovim.command("Cellgate generate saved")
-        neovim.wait_message("mcptools.saved has 1 modules")
+        neovim.wait_message("mcptools.saved has 1 module")
         neovim.keys("G")
         neovim.command("Cellgate run")
         self.allow(neovim, "saved", "double", "21")

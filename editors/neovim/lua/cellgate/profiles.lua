@@ -18,7 +18,8 @@ local checks = {
 ---@param profile Profile
 ---@return string
 function M.words(profile)
-  local parts = { profile.modules and ("imports %d modules"):format(#profile.modules) or "imports any module" }
+  local count = profile.modules and #profile.modules
+  local parts = { count and ("imports %d module%s"):format(count, count == 1 and "" or "s") or "imports any module" }
   if profile.notInstalled and profile.notInstalled[1] then
     parts[1] = ("%s, %d of them not installed"):format(parts[1], #profile.notInstalled)
   end

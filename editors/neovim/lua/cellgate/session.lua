@@ -232,8 +232,11 @@ end
 -- --- the rest
 
 Session["on $/progress"] = function(_, params)
-  local value = params.value
-  notify.show(value.message or value.title or "done")
+  local words = params.value.message or params.value.title
+  -- An end has none: what became of it, the request's answer says.
+  if words then
+    notify.show(words)
+  end
 end
 
 --- What a list method answers, for completion: that starts nothing, and waits 0.3 s at most.

@@ -21,7 +21,8 @@ function M.generate(root, server, done)
     "wrappers/generate",
     { server = server, language = language_here(), workDoneToken = "generate-" .. server },
     list_window.or_tell(function(result)
-      local words = ("%s has %d modules"):format(result.package, #result.modules)
+      local count = #result.modules
+      local words = ("%s has %d module%s"):format(result.package, count, count == 1 and "" or "s")
       for _, skipped in ipairs(result.skipped) do
         words = words .. ("; left out %s: %s"):format(skipped.tool, skipped.reason)
       end

@@ -1,7 +1,7 @@
 #pragma once
 // `ExecutionClock` is the clock of one execution: it measures how long the execution ran, without the time in which it
-// waited for a user, who had an approval or a prompt of its code to answer. Any number of them may wait at once; the clock
-// is paused while there is at least one.
+// waited for a user, who had an approval or a prompt of its code to answer. Any number of them may wait at once; the
+// clock is paused while there is at least one.
 
 #include "base/clock.hpp"
 

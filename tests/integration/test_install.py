@@ -46,7 +46,7 @@ class Asking(InstallTest):
         command = [session["kernel"]["interpreter"], *PIP, *WHEELS, "tiny", "other>=2, <3"]
         self.assertEqual(asked["action"], {"kind": "install", "command": command, "environmentNames": ["PIP_INDEX_URL"]})
         self.assertEqual(asked["sessionId"], "default")
-        self.assertEqual(asked["display"][0], "install packages: tiny, other>=2, <3")
+        self.assertEqual(asked["display"][0], 'install packages: tiny, "other>=2, <3"')
         shown = [asked["display"][1].replace("program: ", "argument: ")] + asked["display"][2:-1]
         code = PIP[-1].split("\n")
         self.assertEqual(shown, [line for part in command for line in (

@@ -50,7 +50,8 @@ std::vector<std::pair<std::string, std::string>> pictures_of(const protocol::Out
 } // namespace
 
 Artifacts::Artifacts(const std::string& directory, const std::string& workspace)
-    : directory_(fs::weakly_canonical(fs::absolute(directory)).string()) { // alone, what is not there stays relative
+    // weakly_canonical() leaves a relative path that is not there relative.
+    : directory_(fs::weakly_canonical(fs::absolute(directory)).string()) {
     const fs::path inside = fs::path(directory_).lexically_relative(fs::canonical(workspace));
     if (!inside.empty() && *inside.begin() != "..") {
         throw Error(ErrorCode::config_invalid,

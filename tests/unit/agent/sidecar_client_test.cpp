@@ -59,6 +59,7 @@ struct SidecarEnd {
     }
     Task<protocol::ApprovalElicitResult> elicit() {
         protocol::ApprovalElicitParams params;
+        params.execution_id = execution_id;
         params.display = display;
         params.origin = origin;
         params.until_cell_ends = until_cell_ends;
@@ -69,6 +70,7 @@ struct SidecarEnd {
     Texts installing;
     std::string executing;
     protocol::ExecutionInfo info;
+    std::optional<std::string> execution_id;
     Texts display = {"install a package"};
     std::optional<protocol::Origin> origin;
     bool until_cell_ends = false;
@@ -248,6 +250,19 @@ TEST_CASE("a question has the line that asks, and its answer how long it holds")
     fixture.ends.back()->until_cell_ends = false;
     CHECK(fixture.elicit() == "allow");
     fixture.ends.back()->answer.set();
+}
+
+TEST_CASE("an execution that is none of the agent's calls is asked about in one that runs, and in none without it") {
+    Fixture fixture;
+    fixture.may_connect.set();
+    const auto call = std::make_shared<Call>();
+    fixture.tasks.spawn(fixture.execute(call));
+    fixture.ends.back()->execution_id = "of a saved tool";
+    CHECK(fixture.elicit() == "allow");
+    CHECK(call->questions.size() == 1);
+    fixture.ends.back()->answer.set();
+    CHECK(fixture.elicit() == "nobody");
+    CHECK(call->questions.size() == 1);
 }
 
 TEST_CASE("what was wrapped for a terminal is whole in a question, but for a text with spaces in a row") {

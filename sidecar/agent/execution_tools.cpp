@@ -169,24 +169,25 @@ struct ExecutionTools {
         return std::min(wanted ? static_cast<std::size_t>(*wanted) : otherwise, max_output_characters);
     }
 
-    Task<ExecuteResult> run(std::string code, double timeout, std::string session, std::shared_ptr<ToolCall> call) {
+    Task<ExecuteResult> run(std::string code, std::optional<double> timeout, double usual_seconds, std::string session,
+                            std::shared_ptr<ToolCall> call) {
         protocol::ExecuteParams params;
         params.code = std::move(code);
         params.timeout_seconds = timeout;
         params.session_id = std::move(session);
-        return run_code(&sidecar, std::move(params), std::move(call));
+        return run_code(&sidecar, std::move(params), usual_seconds, std::move(call));
     }
 
     Task<CallToolResult> execute(ExecuteArguments arguments, std::shared_ptr<ToolCall> call) {
         const std::size_t characters = characters_of(arguments.max_output_chars, default_output_characters);
-        const double timeout = arguments.timeout.value_or(default_seconds);
         std::string session;
         if (arguments.session) {
             session = std::move(*arguments.session);
         } else {
             session = co_await sidecar.own_session(std::move(arguments.language), call);
         }
-        const ExecuteResult result = co_await run(std::move(arguments.code), timeout, session, call);
+        const ExecuteResult result =
+            co_await run(std::move(arguments.code), arguments.timeout, default_seconds, session, call);
         OutputPage page = co_await read_output_ends(&sidecar, call, result.execution_id, characters);
         if (sidecar.take_loss(session)) {
             page.content.add_text(loss_notice);
@@ -206,9 +207,9 @@ struct ExecutionTools {
         constexpr std::size_t ipybox_characters = 5000;
         constexpr double ipybox_seconds = 120;
         const std::size_t characters = characters_of(arguments.max_output_chars, ipybox_characters);
-        const double timeout = arguments.timeout.value_or(ipybox_seconds);
         const std::string session = co_await sidecar.own_session(std::nullopt, call);
-        const ExecuteResult result = co_await run(std::move(arguments.code), timeout, session, call);
+        const ExecuteResult result =
+            co_await run(std::move(arguments.code), arguments.timeout, ipybox_seconds, session, call);
         OutputPage page = co_await read_output_page(&sidecar, call, result.execution_id, std::nullopt, characters);
         if (sidecar.take_loss(session)) {
             page.content.add_text(loss_notice);

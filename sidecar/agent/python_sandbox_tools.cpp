@@ -121,9 +121,23 @@ struct PythonSandboxTools {
             co_return to_raw_json(refusal_of(run, found, offered));
         }
         const protocol::SessionInfo made = co_await sidecar.create_session(std::move(params), call);
+        if (!asked.timeout) {
+            run.timeout = usual_timeout(made);
+        }
         Task<void> close = sidecar.close_session(made.session_id, call);
         Task<RawJson> ran = run_in(made.session_id, std::move(run), std::move(call));
         co_return co_await finally(std::move(ran), std::move(close));
+    }
+
+    // Seconds for code that names no timeout.
+    double usual_timeout(const protocol::SessionInfo& session) const {
+        return std::min(settings.timeout_of(std::nullopt), max_seconds_of(session));
+    }
+
+    // What a user allows agents.
+    double max_seconds_of(const protocol::SessionInfo& session) const {
+        const std::optional<double> most = session.limits ? session.limits->wall_seconds : std::optional<double>();
+        return std::min(settings.max_timeout, most.value_or(settings.max_timeout));
     }
 
     // A random UUID, version 4.
@@ -185,7 +199,7 @@ struct PythonSandboxTools {
         params.session_id = session;
         params.code = std::move(run.code);
         params.timeout_seconds = run.timeout;
-        const protocol::ExecuteResult ended = co_await run_code(&sidecar, std::move(params), call);
+        const protocol::ExecuteResult ended = co_await run_code(&sidecar, std::move(params), run.timeout, call);
         Streams streams = co_await read_streams(&sidecar, call, run.id, settings.max_output_size);
         if (ended.status != ExecutionStatus::ok) {
             co_return to_raw_json(failure_of(run, ended, std::move(streams)));
@@ -217,10 +231,9 @@ struct PythonSandboxTools {
         params.session_id = std::move(session);
         params.code = fmt::format("__import__('builtins').exec({}, {{}})", to_json(text)); // JSON's text is Python's
         params.silent = true;
-        params.timeout_seconds = values_seconds;
         Streams streams;
         try {
-            const protocol::ExecuteResult ended = co_await run_code(&sidecar, std::move(params), call);
+            const protocol::ExecuteResult ended = co_await run_code(&sidecar, std::move(params), values_seconds, call);
             streams = co_await read_streams(&sidecar, std::move(call), ended.execution_id, settings.max_output_size);
         } catch (const protocol::RemoteError& error) {
             if (error.code != ErrorCode::denied) {
@@ -284,7 +297,7 @@ struct PythonSandboxTools {
         }
         imports["custom"] = others;
         const Json info = {{"restricted_python", false},
-                           {"timeout_seconds", settings.timeout_of(std::nullopt)},
+                           {"timeout_seconds", usual_timeout(session)},
                            {"max_output_size", settings.max_output_size},
                            {"security_capabilities", capabilities},
                            {"allowed_imports", imports},
@@ -292,7 +305,7 @@ struct PythonSandboxTools {
                            {"safe_builtins", words_of_list(usual_builtins)},
                            {"profiles", profiles},
                            {"resource_limits",
-                            {{"timeout", settings.timeout_of(std::nullopt)},
+                            {{"timeout", usual_timeout(session)},
                              {"max_output_size", settings.max_output_size},
                              {"memory_limit", memory_limit_of(session)}}},
                            {"container_mode", {{"available", false}, {"enabled", false}}},
@@ -307,8 +320,8 @@ struct PythonSandboxTools {
                                    {"container_runtime_available", false},
                                    {"container_mode_enabled", false},
                                    {"limits",
-                                    {{"default_timeout", settings.timeout_of(std::nullopt)},
-                                     {"max_timeout", settings.max_timeout},
+                                    {{"default_timeout", usual_timeout(session)},
+                                     {"max_timeout", max_seconds_of(session)},
                                      {"default_memory_limit", memory_limit_of(session)},
                                      {"max_output_size", settings.max_output_size}}},
                                    {"safe_modules", settings.modules()},

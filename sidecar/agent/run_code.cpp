@@ -36,12 +36,29 @@ SidecarClient::OnOutput reporter(SidecarClient* sidecar, std::shared_ptr<mcp::To
     };
 }
 
-} // namespace
-
-Task<protocol::ExecuteResult> run_code(SidecarClient* sidecar, protocol::ExecuteParams params,
-                                       std::shared_ptr<mcp::ToolCall> call) {
+Task<protocol::ExecuteResult> run_as_told(SidecarClient* sidecar, protocol::ExecuteParams params,
+                                          std::shared_ptr<mcp::ToolCall> call) {
     SidecarClient::OnOutput on_output = reporter(sidecar, call);
     co_return co_await sidecar->execute(std::move(params), std::move(call), std::move(on_output));
+}
+
+} // namespace
+
+Task<protocol::ExecuteResult> run_code(SidecarClient* sidecar, protocol::ExecuteParams params, double usual_seconds,
+                                       std::shared_ptr<mcp::ToolCall> call) {
+    if (!params.timeout_seconds) {
+        protocol::ExecuteParams usual = params;
+        usual.timeout_seconds = usual_seconds;
+        try {
+            co_return co_await run_as_told(sidecar, std::move(usual), call);
+        } catch (const protocol::RemoteError& error) {
+            if (error.code != ErrorCode::limit_exceeded) {
+                throw;
+            }
+        }
+        // It is more than a user allows agents: without a time limit, the sidecar takes that.
+    }
+    co_return co_await run_as_told(sidecar, std::move(params), std::move(call));
 }
 
 } // namespace cellgate::agent

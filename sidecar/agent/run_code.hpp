@@ -7,8 +7,9 @@
 
 namespace cellgate::agent {
 
-// Throws what `execute` does. `params.execution_id`: a new one, unless it is set.
-Task<protocol::ExecuteResult> run_code(SidecarClient* sidecar, protocol::ExecuteParams params,
+// Throws what `execute` does. `params.execution_id`: a new one, unless it is set. `usual_seconds`: the time limit where
+// `params` has none; what a user allows agents instead, where that is less.
+Task<protocol::ExecuteResult> run_code(SidecarClient* sidecar, protocol::ExecuteParams params, double usual_seconds,
                                        std::shared_ptr<mcp::ToolCall> call);
 
 } // namespace cellgate::agent

@@ -263,8 +263,9 @@ struct SandboxmcpCodeTools {
         protocol::ExecuteParams params;
         params.session_id = session;
         params.code = std::move(asked.code);
-        params.timeout_seconds = limits.timeout_seconds.value_or(agent->settings.timeout_seconds);
-        const protocol::ExecuteResult ended = co_await run_code(&agent->sidecar, std::move(params), call);
+        params.timeout_seconds = limits.timeout_seconds;
+        const protocol::ExecuteResult ended =
+            co_await run_code(&agent->sidecar, std::move(params), agent->settings.timeout_seconds, call);
         const auto bytes = static_cast<std::size_t>(
             std::max<std::int64_t>(1, limits.max_output_bytes.value_or(std::int64_t{usual_output_bytes})));
         Streams streams =

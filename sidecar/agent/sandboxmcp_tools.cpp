@@ -103,8 +103,7 @@ Task<RawJson> SandboxmcpAgent::ask_python(std::string session, std::string about
                     "{1}, {{}}))",
                     escape_unprintable(about), python_literal(code));
     params.silent = true;
-    params.timeout_seconds = own_code_seconds;
-    const protocol::ExecuteResult ended = co_await run_code(&sidecar, std::move(params), call);
+    const protocol::ExecuteResult ended = co_await run_code(&sidecar, std::move(params), own_code_seconds, call);
     const Streams streams = co_await read_streams(&sidecar, std::move(call), ended.execution_id, max_answer_characters);
     if (ended.status != protocol::ExecutionStatus::ok || !streams.withheld.empty()) {
         const std::string error =

@@ -1,0 +1,46 @@
+"""What holds for the tools of `cellgate mcp` in each of its modes."""
+
+import json
+import unittest
+
+from mcp_testing import McpTest, text_of
+
+# How code is run: the mode, the tool, and what else its call needs.
+RUNNING = (("few", "execute"), ("all", "execute"), ("all", "execute_ipython_cell"),
+           ("ipybox", "execute_ipython_cell"), ("python-sandbox", "execute_code"), ("sandboxmcp", "execute_code"))
+
+
+class ATimeLimitBelowTheUsualOne(McpTest):
+    def setUp(self):
+        super().setUp()
+        folder = self.workspace.home / ".config/cellgate"
+        folder.mkdir(parents=True, mode=0o700)
+        (folder / "agents.json").write_text(json.dumps({"timeoutSeconds": 8}))
+
+    def test_holds_for_a_call_that_names_none(self):
+        for mode, tool in RUNNING:
+            with self.subTest(mode=mode, tool=tool):
+                agent = self.mcp(tools=mode)
+                self.assertIn("42", text_of(self.assert_ok(agent.call(tool, code="print(6 * 7)"))))
+        agent = self.mcp()
+        self.assert_failed(agent.call("execute", code="while True: pass"), "timeout")
+        self.assert_failed(agent.call("execute", code="1", timeout=9), "timeout: expected at most 8 of an agent")
+
+    def test_is_what_python_sandbox_names(self):
+        agent = self.mcp(tools="python-sandbox")
+        ended = json.loads(text_of(agent.call("execute_code", code="while True: pass")))
+        self.assertEqual((ended["error_category"], ended["timeout"]), ("timeout", 8))
+        info = json.loads(text_of(agent.call("get_sandbox_info")))
+        self.assertEqual((info["timeout_seconds"], info["resource_limits"]["timeout"]), (8, 8))
+        limits = json.loads(text_of(agent.call("list_capabilities")))["limits"]
+        self.assertEqual((limits["default_timeout"], limits["max_timeout"]), (8, 8))
+
+    def test_leaves_sandboxmcps_own_code_to_run(self):
+        agent = self.mcp(tools="sandboxmcp")
+        session = json.loads(text_of(agent.call("create_session")))["session_id"]
+        self.assert_ok(agent.call("execute_code", code="x = 1", session_id=session))
+        self.assertIn('"x":"int"', text_of(self.assert_ok(agent.call("inspect_state", session_id=session))))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -332,7 +332,7 @@ std::vector<mcp::Tool> catalogue_tools(SidecarClient& sidecar) {
     const auto tools = std::make_shared<CatalogueTools>(sidecar);
     std::vector<mcp::Tool> all;
     all.push_back(mcp::typed_tool<RegisterArguments>(
-        tool_spec("register_mcp_server",
+        tool_spec("register_mcp_server", "Register a tool server", Effect::fetches,
                   "Makes a Python package of an MCP server's tools, mcptools.<server_name>, and returns its modules. "
                   "Starting a server that no user configured is asked about: the user sees the whole command.",
                   register_input),
@@ -340,7 +340,7 @@ std::vector<mcp::Tool> catalogue_tools(SidecarClient& sidecar) {
             return tools->register_server(std::move(arguments), std::move(call));
         }));
     all.push_back(mcp::typed_tool<ServerArguments>(
-        tool_spec("generate_wrappers",
+        tool_spec("generate_wrappers", "Generate wrappers", Effect::sets,
                   "Makes a Python package of the tools of a server that is configured already, and returns the "
                   "imports. Starts the server, which may be asked about.",
                   server_input, generated),
@@ -348,22 +348,24 @@ std::vector<mcp::Tool> catalogue_tools(SidecarClient& sidecar) {
             return tools->generate_wrappers(std::move(arguments), std::move(call));
         }));
     all.push_back(mcp::typed_tool<ListArguments>(
-        tool_spec("list_tools", "Names the tool servers and the tools that code can call, in a line each.", list_input,
-                  found_schema),
+        tool_spec("list_tools", "List tools", Effect::reads,
+                  "Names the tool servers and the tools that code can call, in a line each.", list_input, found_schema),
         [tools](ListArguments arguments, std::shared_ptr<ToolCall> call) {
             return tools->list(std::move(arguments), std::move(call));
         }));
     all.push_back(mcp::typed_tool<SearchArguments>(
-        tool_spec("search_tools", "Finds the tools that code can call, the best ones first, and how each is called.",
-                  search_input, found_schema),
+        tool_spec("search_tools", "Search for tools", Effect::reads,
+                  "Finds the tools that code can call, the best ones first, and how each is called.", search_input,
+                  found_schema),
         [tools](SearchArguments arguments, std::shared_ptr<ToolCall> call) {
             return tools->search(std::move(arguments), std::move(call));
         }));
-    all.push_back(mcp::typed_tool<DescribeArguments>(
-        tool_spec("describe_tool", "A tool's whole description and its schemas.", describe_input),
-        [tools](DescribeArguments arguments, std::shared_ptr<ToolCall> call) {
-            return tools->describe(std::move(arguments), std::move(call));
-        }));
+    all.push_back(
+        mcp::typed_tool<DescribeArguments>(tool_spec("describe_tool", "Describe a tool", Effect::reads,
+                                                     "A tool's whole description and its schemas.", describe_input),
+                                           [tools](DescribeArguments arguments, std::shared_ptr<ToolCall> call) {
+                                               return tools->describe(std::move(arguments), std::move(call));
+                                           }));
     return all;
 }
 

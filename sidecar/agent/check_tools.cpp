@@ -92,7 +92,7 @@ std::vector<mcp::Tool> check_tools(SidecarClient& sidecar) {
     const auto tools = std::make_shared<CheckTools>(sidecar);
     std::vector<mcp::Tool> all;
     all.push_back(mcp::typed_tool<ValidateArguments>(
-        tool_spec("validate",
+        tool_spec("validate", "Check code", Effect::reads,
                   "Looks at code without running it: syntax, imports that are not there, wrong arguments of wrappers, "
                   "dangerous patterns. In the structured result lines count from 0, and `edits` would mend a finding.",
                   validate_input),
@@ -100,8 +100,8 @@ std::vector<mcp::Tool> check_tools(SidecarClient& sidecar) {
             return tools->validate(std::move(arguments), std::move(call));
         }));
     all.push_back(mcp::typed_tool<NoArguments>(
-        tool_spec("runtimes", "Lists the languages that can be run, and the profiles of create_session.",
-                  nothing_input),
+        tool_spec("runtimes", "List languages", Effect::reads,
+                  "Lists the languages that can be run, and the profiles of create_session.", nothing_input),
         [tools](NoArguments arguments, std::shared_ptr<ToolCall> call) {
             return tools->runtimes(arguments, std::move(call));
         }));

@@ -265,7 +265,7 @@ std::vector<mcp::Tool> execution_tools(SidecarClient& sidecar, bool reads_more) 
     const auto tools = std::make_shared<ExecutionTools>(sidecar, reads_more);
     std::vector<mcp::Tool> all;
     all.push_back(mcp::typed_tool<ExecuteArguments>(
-        tool_spec("execute",
+        tool_spec("execute", "Run code", Effect::runs,
                   "Runs code in a stateful, sandboxed Jupyter kernel and returns its output, pictures included. "
                   "Variables and imports stay for the next call. Hosts of the network are reached through a "
                   "proxy (HTTPS_PROXY) once a user or a rule allows them; the workspace is "
@@ -277,14 +277,14 @@ std::vector<mcp::Tool> execution_tools(SidecarClient& sidecar, bool reads_more) 
             return tools->execute(std::move(arguments), std::move(call));
         }));
     all.push_back(mcp::typed_tool<CellArguments>(
-        tool_spec("execute_ipython_cell", "Runs Python code in a stateful, sandboxed IPython kernel, as ipybox does.",
-                  cell_input),
+        tool_spec("execute_ipython_cell", "Run an IPython cell", Effect::runs,
+                  "Runs Python code in a stateful, sandboxed IPython kernel, as ipybox does.", cell_input),
         [tools](CellArguments arguments, std::shared_ptr<ToolCall> call) {
             return tools->execute_cell(std::move(arguments), std::move(call));
         }));
     all.push_back(mcp::typed_tool<ReadArguments>(
-        tool_spec("read_output", "Reads the output of an execution, also while it runs: what a result left out.",
-                  read_input),
+        tool_spec("read_output", "Read output", Effect::reads,
+                  "Reads the output of an execution, also while it runs: what a result left out.", read_input),
         [tools](ReadArguments arguments, std::shared_ptr<ToolCall> call) {
             return tools->read(std::move(arguments), std::move(call));
         }));

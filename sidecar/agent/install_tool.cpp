@@ -67,7 +67,7 @@ mcp::Tool install_tool(SidecarClient& sidecar) {
     const auto tool = std::make_shared<InstallTool>(sidecar);
     return mcp::typed_tool<InstallArguments>(
         tool_spec(
-            "install_package",
+            "install_package", "Install a package", Effect::fetches,
             "Installs a Python package, and what it needs, for your kernel, from wheels; or one of npm for TypeScript "
             "kernels, without its scripts. A user is asked first, and sees the whole command.",
             install_input),

@@ -348,7 +348,7 @@ std::vector<mcp::Tool> python_sandbox_tools(SidecarClient& sidecar, const Python
     const auto tools = std::make_shared<PythonSandboxTools>(sidecar, settings);
     std::vector<mcp::Tool> all;
     all.push_back(mcp::typed_tool<SandboxCode>(
-        tool_spec("execute_code",
+        tool_spec("execute_code", "Run code", Effect::runs,
                   "Execute Python code in a sandbox, with fresh variables in each call. Returns JSON: success, "
                   "execution_id, result, stdout, stderr, execution_time and variables; or success false and error.",
                   sandbox_code_input),
@@ -357,19 +357,21 @@ std::vector<mcp::Tool> python_sandbox_tools(SidecarClient& sidecar, const Python
         }));
     all.push_back(mcp::typed_tool<CheckedCode>(
         tool_spec(
-            "validate_code",
+            "validate_code", "Check code", Effect::reads,
             "Validate Python code without executing it: syntax, imports that are not allowed, dangerous patterns.",
             checked_code_input),
         [tools](CheckedCode asked, std::shared_ptr<ToolCall> call) {
             return tools->validate_code(std::move(asked), std::move(call));
         }));
     all.push_back(mcp::typed_tool<NoArguments>(
-        tool_spec("get_sandbox_info", "Get the modules, limits and layers of isolation of the sandbox.", nothing_input),
+        tool_spec("get_sandbox_info", "Describe the sandbox", Effect::reads,
+                  "Get the modules, limits and layers of isolation of the sandbox.", nothing_input),
         [tools](NoArguments none, std::shared_ptr<ToolCall> call) {
             return tools->get_sandbox_info(none, std::move(call));
         }));
     all.push_back(mcp::typed_tool<NoArguments>(
-        tool_spec("list_capabilities", "List the limits, modules and security features of the sandbox.", nothing_input),
+        tool_spec("list_capabilities", "List capabilities", Effect::reads,
+                  "List the limits, modules and security features of the sandbox.", nothing_input),
         [tools](NoArguments none, std::shared_ptr<ToolCall> call) {
             return tools->list_capabilities(none, std::move(call));
         }));

@@ -442,21 +442,23 @@ std::vector<mcp::Tool> sandboxmcp_code_tools(std::shared_ptr<SandboxmcpAgent> ag
     using Tools = SandboxmcpCodeTools;
     const auto tools = std::make_shared<Tools>(std::move(agent));
     return {
-        sandboxmcp_tool(tools, "execute_code", "Runs code in a sandbox: Python, Node.js or shell.",
-                        requested_code_input, &Tools::execute_code),
-        sandboxmcp_tool(tools, "install_package",
+        sandboxmcp_tool(tools, "execute_code", "Run code", Effect::runs,
+                        "Runs code in a sandbox: Python, Node.js or shell.", requested_code_input,
+                        &Tools::execute_code),
+        sandboxmcp_tool(tools, "install_package", "Install a package", Effect::fetches,
                         "Installs a package of pip or npm for your kernels. Your user is asked first.",
                         package_request_input, &Tools::install_package),
-        sandboxmcp_tool(tools, "validate_code",
+        sandboxmcp_tool(tools, "validate_code", "Check code", Effect::reads,
                         "Looks at code without running it: syntax, imports, dangerous patterns.",
                         code_to_validate_input, &Tools::validate_code),
         sandboxmcp_tool(
-            tools, "get_artifacts",
+            tools, "get_artifacts", "List artifacts", Effect::reads,
             "What an execution displayed, and the files of the workspace that changed meanwhile, with their "
             "SHA-256.",
             artifact_request_input, &Tools::get_artifacts),
-        sandboxmcp_tool(tools, "audit_execution", "The record of your executions: what they did, and who allowed it.",
-                        audit_request_input, &Tools::audit_execution),
+        sandboxmcp_tool(tools, "audit_execution", "Read the record", Effect::reads,
+                        "The record of your executions: what they did, and who allowed it.", audit_request_input,
+                        &Tools::audit_execution),
     };
 }
 

@@ -22,6 +22,8 @@ constexpr const char* web_server = "web";
 // A tool of another name, with the same parameters.
 struct ForwardedTool {
     const char* name;
+    const char* title;
+    Effect effect;
     const char* description;
     const char* server;
     const char* tool;
@@ -29,24 +31,26 @@ struct ForwardedTool {
 };
 
 constexpr ForwardedTool forwarded_tools[] = {
-    {"web_search", "Searches the web.", web_server, "search",
+    {"web_search", "Search the web", Effect::searches, "Searches the web.", web_server, "search",
      R"({"type":"object","properties":{"query":{"type":"string"},"max_results":{"type":"integer","minimum":1}},
 "required":["query"],"additionalProperties":false})"},
-    {"fetch_webpage", "Fetches a page as Markdown.", web_server, "fetch",
+    {"fetch_webpage", "Fetch a page", Effect::searches, "Fetches a page as Markdown.", web_server, "fetch",
      R"({"type":"object","properties":{"url":{"type":"string"},"max_chars":{"type":"integer","minimum":1}},
 "required":["url"],"additionalProperties":false})"},
-    {"browser_fetch", "Fetches a page by a browser, which runs its scripts.", web_server, "browse",
+    {"browser_fetch", "Fetch a page by a browser", Effect::searches,
+     "Fetches a page by a browser, which runs its scripts.", web_server, "browse",
      R"({"type":"object","properties":{"url":{"type":"string"},
 "wait_for":{"type":"string","description":"A CSS selector to wait for."},
 "screenshot":{"type":"boolean","description":"Return a picture, too."}},
 "required":["url"],"additionalProperties":false})"},
-    {"host_file_read", "Reads a file of the workspace.", host_server, "read_file",
+    {"host_file_read", "Read a file", Effect::reads, "Reads a file of the workspace.", host_server, "read_file",
      R"({"type":"object","properties":{"path":{"type":"string"}},"required":["path"],"additionalProperties":false})"},
-    {"host_file_write", "Writes a file of the workspace. Your user is asked, and sees all of it.", host_server,
-     "write_file",
+    {"host_file_write", "Write a file", Effect::replaces,
+     "Writes a file of the workspace. Your user is asked, and sees all of it.", host_server, "write_file",
      R"({"type":"object","properties":{"path":{"type":"string"},"content":{"type":"string"}},
 "required":["path","content"],"additionalProperties":false})"},
-    {"host_file_list", "Lists a directory of the workspace.", host_server, "list_directory",
+    {"host_file_list", "List a directory", Effect::reads, "Lists a directory of the workspace.", host_server,
+     "list_directory",
      R"({"type":"object","properties":{"path":{"type":"string","description":"\".\" is the workspace."}},
 "required":["path"],"additionalProperties":false})"},
 };
@@ -202,7 +206,7 @@ constexpr std::string_view host_pattern_input = R"({"type":"object","properties"
 "pattern":{"type":"string"}},"required":["pattern"],"additionalProperties":false})";
 
 mcp::Tool forwarded(std::shared_ptr<SandboxmcpOutsideTools> tools, const ForwardedTool& row) {
-    return {tool_spec(row.name, row.description, row.input),
+    return {tool_spec(row.name, row.title, row.effect, row.description, row.input),
             [tools, server = row.server, tool = row.tool](RawJson arguments, std::shared_ptr<ToolCall> call) {
                 return tools->call_tool(server, tool, std::move(arguments), std::move(call));
             }};
@@ -217,18 +221,19 @@ std::vector<mcp::Tool> sandboxmcp_outside_tools(std::shared_ptr<SandboxmcpAgent>
         all.push_back(forwarded(tools, row));
     }
     using Tools = SandboxmcpOutsideTools;
-    all.push_back(sandboxmcp_tool(tools, "host_exec",
+    all.push_back(sandboxmcp_tool(tools, "host_exec", "Run a command on the machine", Effect::runs,
                                   "Runs a command on the machine, outside of the sandbox. Your user is asked, and sees "
                                   "all of it.",
                                   host_command_input, &Tools::host_exec));
-    all.push_back(sandboxmcp_tool(tools, "host_file_copy",
+    all.push_back(sandboxmcp_tool(tools, "host_file_copy", "Copy a file", Effect::replaces,
                                   "Copies a text file within the workspace. Your user is asked, and sees all of it.",
                                   host_copy_input, &Tools::host_file_copy));
-    all.push_back(sandboxmcp_tool(tools, "request_host_access",
+    all.push_back(sandboxmcp_tool(tools, "request_host_access", "Ask how to get access", Effect::reads,
                                   "What your user can do so that files that fit a pattern may be read unasked.",
                                   host_pattern_input, &Tools::request_host_access));
-    all.push_back(sandboxmcp_tool(tools, "list_host_access", "What can be done on the machine, and how it is decided.",
-                                  nothing_input, &Tools::list_host_access));
+    all.push_back(sandboxmcp_tool(tools, "list_host_access", "List access to the machine", Effect::reads,
+                                  "What can be done on the machine, and how it is decided.", nothing_input,
+                                  &Tools::list_host_access));
     return all;
 }
 

@@ -380,24 +380,28 @@ std::vector<mcp::Tool> sandboxmcp_session_tools(std::shared_ptr<SandboxmcpAgent>
     using Tools = SandboxmcpSessionTools;
     const auto tools = std::make_shared<Tools>(std::move(agent));
     return {
-        sandboxmcp_tool(tools, "create_session", "Starts a session, whose variables stay.", new_session_input,
-                        &Tools::create_session),
-        sandboxmcp_tool(tools, "terminate_session", "Ends a session of yours, with all that it holds.",
-                        one_session_input, &Tools::terminate_session),
-        sandboxmcp_tool(tools, "bridge_data", "Copies a variable, or JSON, into a session of any language.",
-                        bridged_data_input, &Tools::bridge_data),
-        sandboxmcp_tool(tools, "list_runtimes", "Lists the languages and the sandboxes that there are.", nothing_input,
-                        &Tools::list_runtimes),
-        sandboxmcp_tool(tools, "set_resource_limits", "Lowers limits of a session of yours.", lowered_limits_input,
-                        &Tools::set_resource_limits),
-        sandboxmcp_tool(tools, "sandbox_stats", "Your sessions, and how many of your executions run, wait and ended.",
-                        nothing_input, &Tools::sandbox_stats),
-        sandboxmcp_tool(tools, "inspect_state",
+        sandboxmcp_tool(tools, "create_session", "Start a session", Effect::adds,
+                        "Starts a session, whose variables stay.", new_session_input, &Tools::create_session),
+        sandboxmcp_tool(tools, "terminate_session", "End a session", Effect::removes,
+                        "Ends a session of yours, with all that it holds.", one_session_input,
+                        &Tools::terminate_session),
+        sandboxmcp_tool(tools, "bridge_data", "Copy data to a session", Effect::replaces,
+                        "Copies a variable, or JSON, into a session of any language.", bridged_data_input,
+                        &Tools::bridge_data),
+        sandboxmcp_tool(tools, "list_runtimes", "List languages", Effect::reads,
+                        "Lists the languages and the sandboxes that there are.", nothing_input, &Tools::list_runtimes),
+        sandboxmcp_tool(tools, "set_resource_limits", "Lower limits", Effect::sets,
+                        "Lowers limits of a session of yours.", lowered_limits_input, &Tools::set_resource_limits),
+        sandboxmcp_tool(tools, "sandbox_stats", "Count executions", Effect::reads,
+                        "Your sessions, and how many of your executions run, wait and ended.", nothing_input,
+                        &Tools::sandbox_stats),
+        sandboxmcp_tool(tools, "inspect_state", "Look at a session", Effect::reads,
                         "A session of yours; of Python also the names and types of its variables, and the names in its "
                         "environment.",
                         session_or_own_input, &Tools::inspect_state),
-        sandboxmcp_tool(tools, "request_egress", "Asks your user for a host, by connecting to it.",
-                        requested_domain_input, &Tools::request_egress),
+        sandboxmcp_tool(tools, "request_egress", "Ask for a host", Effect::fetches,
+                        "Asks your user for a host, by connecting to it.", requested_domain_input,
+                        &Tools::request_egress),
     };
 }
 

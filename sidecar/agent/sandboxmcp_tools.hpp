@@ -88,14 +88,14 @@ inline Task<protocol::CallToolResult> json_answer(Task<protocol::CallToolResult>
 
 // A row of a table of tools: `member` of `Tools` takes the typed arguments, and returns a result or its JSON.
 template <class Arguments, class Tools, class Answer>
-mcp::Tool sandboxmcp_tool(std::shared_ptr<Tools> tools, std::string name, std::string description,
-                          std::string_view input,
+mcp::Tool sandboxmcp_tool(std::shared_ptr<Tools> tools, std::string name, std::string title, Effect effect,
+                          std::string description, std::string_view input,
                           Task<Answer> (Tools::*member)(Arguments, std::shared_ptr<mcp::ToolCall>)) {
-    return mcp::typed_tool<Arguments>(tool_spec(std::move(name), std::move(description), input),
-                                      [tools, member](Arguments arguments, std::shared_ptr<mcp::ToolCall> call) {
-                                          return json_answer(
-                                              (tools.get()->*member)(std::move(arguments), std::move(call)));
-                                      });
+    return mcp::typed_tool<Arguments>(
+        tool_spec(std::move(name), std::move(title), effect, std::move(description), input),
+        [tools, member](Arguments arguments, std::shared_ptr<mcp::ToolCall> call) {
+            return json_answer((tools.get()->*member)(std::move(arguments), std::move(call)));
+        });
 }
 
 // execute_code, validate_code, install_package, get_artifacts, audit_execution.

@@ -143,7 +143,7 @@ constexpr std::string_view transfer_input = R"({"type":"object","properties":{
 
 mcp::Tool reset_tool(const std::shared_ptr<SessionTools>& tools, bool names_sessions) {
     const auto spec = [](std::string_view input) {
-        return tool_spec("reset",
+        return tool_spec("reset", "Restart the kernel", Effect::replaces,
                          "Restarts your kernel: variables and imports are gone. Needed after wrappers of a server "
                          "that was imported already were generated again.",
                          input);
@@ -166,23 +166,24 @@ std::vector<mcp::Tool> session_tools(SidecarClient& sidecar, bool names_sessions
     std::vector<mcp::Tool> all;
     all.push_back(reset_tool(tools, names_sessions));
     all.push_back(mcp::typed_tool<SessionArguments>(
-        tool_spec("interrupt", "Interrupts the code that you run now; variables are kept.", session_input),
+        tool_spec("interrupt", "Interrupt code", Effect::sets,
+                  "Interrupts the code that you run now; variables are kept.", session_input),
         [tools](SessionArguments arguments, std::shared_ptr<ToolCall> call) {
             return tools->interrupt(std::move(arguments), std::move(call));
         }));
     all.push_back(mcp::typed_tool<CreateArguments>(
-        tool_spec("create_session", "Starts another kernel of yours, and returns the session for execute.",
-                  create_input),
+        tool_spec("create_session", "Start a session", Effect::adds,
+                  "Starts another kernel of yours, and returns the session for execute.", create_input),
         [tools](CreateArguments arguments, std::shared_ptr<ToolCall> call) {
             return tools->create(std::move(arguments), std::move(call));
         }));
-    all.push_back(mcp::typed_tool<CloseArguments>(
-        tool_spec("close_session", "Ends a session of yours, and its kernel.", close_input),
-        [tools](CloseArguments arguments, std::shared_ptr<ToolCall> call) {
-            return tools->close(std::move(arguments), std::move(call));
-        }));
+    all.push_back(mcp::typed_tool<CloseArguments>(tool_spec("close_session", "End a session", Effect::removes,
+                                                            "Ends a session of yours, and its kernel.", close_input),
+                                                  [tools](CloseArguments arguments, std::shared_ptr<ToolCall> call) {
+                                                      return tools->close(std::move(arguments), std::move(call));
+                                                  }));
     all.push_back(mcp::typed_tool<TransferArguments>(
-        tool_spec("transfer",
+        tool_spec("transfer", "Copy a variable", Effect::replaces,
                   "Copies a variable, as JSON, to another session of yours, of the same or another language. What JSON "
                   "does not have is an error that says where it is.",
                   transfer_input),

@@ -2,12 +2,33 @@
 
 #include "mcp/content.hpp"
 
+#include <algorithm>
+#include <initializer_list>
+
 namespace cellgate::agent {
 
-protocol::ToolSpec tool_spec(std::string name, std::string description, std::string_view input_schema,
-                             std::string_view output_schema) {
+namespace {
+
+protocol::ToolAnnotations annotations_of(Effect effect) {
+    const auto is_one_of = [effect](std::initializer_list<Effect> effects) {
+        return std::find(effects.begin(), effects.end(), effect) != effects.end();
+    };
+    protocol::ToolAnnotations annotations;
+    annotations.read_only_hint = is_one_of({Effect::reads, Effect::searches});
+    annotations.destructive_hint = is_one_of({Effect::replaces, Effect::removes, Effect::runs});
+    annotations.idempotent_hint = !is_one_of({Effect::adds, Effect::removes, Effect::runs});
+    annotations.open_world_hint = is_one_of({Effect::searches, Effect::fetches, Effect::runs});
+    return annotations;
+}
+
+} // namespace
+
+protocol::ToolSpec tool_spec(std::string name, std::string title, Effect effect, std::string description,
+                             std::string_view input_schema, std::string_view output_schema) {
     protocol::ToolSpec spec;
     spec.name = std::move(name);
+    spec.title = std::move(title);
+    spec.annotations = annotations_of(effect);
     spec.description = std::move(description);
     spec.input_schema = RawJson::parse(input_schema);
     if (!output_schema.empty()) {

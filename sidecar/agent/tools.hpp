@@ -43,9 +43,21 @@ struct NoArguments {
 };
 inline constexpr std::string_view nothing_input = R"({"type":"object","properties":{},"additionalProperties":false})";
 
-// A tool as a client lists it. `input_schema`, `output_schema`: JSON; empty: none.
-protocol::ToolSpec tool_spec(std::string name, std::string description, std::string_view input_schema,
-                             std::string_view output_schema = {});
+// What a tool does, as far as a client decides by it whether it asks its user.
+enum class Effect {
+    reads,    // changes nothing
+    searches, // changes nothing, and reaches the web
+    adds,     // makes something new each time
+    sets,     // a second call with the same arguments changes nothing more; nothing is lost
+    fetches,  // the same, and reaches hosts or programs that no user configured
+    replaces, // something else is lost; a second call with the same arguments changes nothing more
+    removes,
+    runs, // code or a command of the agent, which can do anything
+};
+
+// A tool as a client lists it. `title`: for users. `input_schema`, `output_schema`: JSON; empty: none.
+protocol::ToolSpec tool_spec(std::string name, std::string title, Effect effect, std::string description,
+                             std::string_view input_schema, std::string_view output_schema = {});
 
 // A result that is JSON, as text and as structured content.
 protocol::CallToolResult json_result(const RawJson& value);

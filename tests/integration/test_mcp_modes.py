@@ -42,5 +42,29 @@ class ATimeLimitBelowTheUsualOne(McpTest):
         self.assertIn('"x":"int"', text_of(self.assert_ok(agent.call("inspect_state", session_id=session))))
 
 
+class Annotations(McpTest):
+    def test_each_tool_has_a_title_and_says_what_it_does(self):
+        only_read = {
+            "few": "read_output search_tools describe_tool",
+            "all": "read_output search_tools describe_tool list_tools validate runtimes",
+            "ipybox": "",
+            "python-sandbox": "validate_code get_sandbox_info list_capabilities",
+            "sandboxmcp": "validate_code get_artifacts audit_execution list_runtimes sandbox_stats inspect_state web_search "
+                          "fetch_webpage browser_fetch host_file_read host_file_list request_host_access list_host_access"}
+        for mode, names in only_read.items():
+            with self.subTest(mode):
+                tools = self.mcp(tools=mode).request("tools/list")["tools"]
+                for tool in tools:
+                    self.assertTrue(tool["title"], tool["name"])
+                    self.assertEqual(set(tool["annotations"]),
+                                     {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"})
+                hints = {tool["name"]: tool["annotations"] for tool in tools}
+                self.assertEqual({name for name, each in hints.items() if each["readOnlyHint"]}, set(names.split()))
+                for name, each in hints.items():
+                    self.assertFalse(each["readOnlyHint"] and each["destructiveHint"], name)
+                    if name.startswith("execute"):
+                        self.assertTrue(each["destructiveHint"] and each["openWorldHint"], name)
+
+
 if __name__ == "__main__":
     unittest.main()

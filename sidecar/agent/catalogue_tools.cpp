@@ -94,41 +94,8 @@ std::size_t bytes_of_budget(const std::optional<std::int64_t>& tokens) {
 // ---- Results of the tools
 // --------------------------------------------------------------------------------------------
 
-struct FoundTool {
-    std::string server;
-    std::string tool;
-    std::string summary;
-    template <class Self, class Visit>
-    static void fields(Self& self, Visit& visit) {
-        visit("server", self.server);
-        visit("tool", self.tool);
-        visit("summary", self.summary);
-    }
-};
-
-struct FoundServer {
-    std::string server;
-    protocol::ToolServerState state = protocol::ToolServerState::stopped;
-    std::optional<std::int64_t> tools; // how many, where it is known
-    template <class Self, class Visit>
-    static void fields(Self& self, Visit& visit) {
-        visit("server", self.server);
-        visit("state", self.state);
-        visit("tools", self.tools);
-    }
-};
-
-struct FoundTools {
-    std::vector<FoundServer> servers;
-    std::vector<FoundTool> tools;
-    std::int64_t left_out = 0;
-    template <class Self, class Visit>
-    static void fields(Self& self, Visit& visit) {
-        visit("servers", self.servers);
-        visit("tools", self.tools);
-        visit("left_out", self.left_out);
-    }
-};
+// Only describe_tool has a structured one: many clients show a model nothing else where there is one, so it would have
+// to repeat the whole text, in more tokens.
 
 struct ToolDescription {
     std::string server;
@@ -187,17 +154,16 @@ struct CatalogueTools {
     Task<CallToolResult> generate_wrappers(ServerArguments arguments, std::shared_ptr<ToolCall> call) {
         const protocol::WrappersGenerateResult made =
             co_await generate(std::move(arguments.server), std::nullopt, std::move(call));
-        std::string text;
+        std::vector<std::string> names;
         for (const protocol::WrapperModule& module : made.modules) {
-            text +=
-                fmt::format("from {} import {}\n", made.package, module.module.substr(module.module.rfind('.') + 1));
+            names.push_back(module.module.substr(module.module.rfind('.') + 1));
         }
+        std::string text =
+            names.empty() ? std::string() : fmt::format("from {} import {}\n", made.package, fmt::join(names, ", "));
         for (const protocol::SkippedTool& skipped : made.skipped) {
             text += fmt::format("# {} was left out: {}\n", skipped.tool, skipped.reason);
         }
-        CallToolResult result = mcp::text_result(text);
-        result.structured_content = to_raw_json(made);
-        co_return result;
+        co_return mcp::text_result(text);
     }
 
     Task<CallToolResult> list(ListArguments arguments, std::shared_ptr<ToolCall> call) {
@@ -226,20 +192,16 @@ struct CatalogueTools {
     // As many tools as the budget has room for. `with_signatures`: how each is called.
     static CallToolResult told(const std::vector<ToolServerInfo>& servers, const protocol::ToolsSearchResult& found,
                                bool with_signatures, std::size_t budget) {
-        FoundTools told;
         std::string text;
         for (const ToolServerInfo& server : servers) {
-            FoundServer known{server.name, server.state, std::nullopt};
-            if (server.tools) {
-                known.tools = static_cast<std::int64_t>(server.tools->size());
-            } else if (server.error) {
+            if (server.error && !server.tools) {
                 text += fmt::format("{}: {}\n", server.name, *server.error);
-            } else {
+            } else if (!server.tools) {
                 text += fmt::format("{}: its tools are not known before it has started; generate_wrappers starts it\n",
                                     server.name);
             }
-            told.servers.push_back(std::move(known));
         }
+        std::size_t shown = 0;
         for (const protocol::FoundTool& tool : found.tools) {
             std::string line = fmt::format("{}.{}: {}\n", tool.server, tool.tool, tool.summary);
             if (with_signatures && !tool.signature.empty()) {
@@ -249,16 +211,13 @@ struct CatalogueTools {
                 break;
             }
             text += line;
-            told.tools.push_back({tool.server, tool.tool, tool.summary});
+            ++shown;
         }
-        const auto shown = static_cast<std::int64_t>(told.tools.size());
-        told.left_out = (with_signatures ? static_cast<std::int64_t>(found.tools.size()) : found.searched) - shown;
-        if (told.left_out > 0) {
-            text += fmt::format("[{} more: search_tools with other words, or a larger max_tokens]\n", told.left_out);
+        const auto all = with_signatures ? found.tools.size() : static_cast<std::size_t>(found.searched);
+        if (all > shown) {
+            text += fmt::format("[{} more: search_tools with other words, or a larger max_tokens]\n", all - shown);
         }
-        CallToolResult result = mcp::text_result(text.empty() ? "no tool fits" : text);
-        result.structured_content = to_raw_json(told);
-        return result;
+        return mcp::text_result(text.empty() ? "no tool fits" : text);
     }
 
     Task<CallToolResult> describe(DescribeArguments arguments, std::shared_ptr<ToolCall> call) {
@@ -300,11 +259,6 @@ constexpr std::string_view server_input = R"({"type":"object","properties":{
 "server":{"type":"string","description":"A tool server that list_tools names."}},
 "required":["server"],"additionalProperties":false})";
 
-constexpr std::string_view generated = R"({"type":"object","properties":{"package":{"type":"string"},
-"modules":{"type":"array","items":{"type":"object","properties":{"tool":{"type":"string"},"module":{"type":"string"},"path":{"type":"string"}},"required":["tool","module","path"]}},
-"skipped":{"type":"array","items":{"type":"object","properties":{"tool":{"type":"string"},"reason":{"type":"string"}},"required":["tool","reason"]}}},
-"required":["package","modules","skipped"]})";
-
 constexpr std::string_view list_input = R"({"type":"object","properties":{
 "server":{"type":"string","description":"Only this server's. Default: all."},
 "max_tokens":{"type":"integer","minimum":1,"description":"About how long the answer may be. Default: 1500."}},
@@ -315,12 +269,6 @@ constexpr std::string_view search_input = R"({"type":"object","properties":{
 "server":{"type":"string","description":"Only this server's. Default: all."},
 "max_tokens":{"type":"integer","minimum":1,"description":"About how long the answer may be. Default: 1500."}},
 "required":["query"],"additionalProperties":false})";
-
-constexpr std::string_view found_schema = R"({"type":"object","properties":{
-"servers":{"type":"array","items":{"type":"object","properties":{"server":{"type":"string"},"state":{"type":"string"},"tools":{"type":"integer"}},"required":["server","state"]}},
-"tools":{"type":"array","items":{"type":"object","properties":{"server":{"type":"string"},"tool":{"type":"string"},"summary":{"type":"string"}},"required":["server","tool","summary"]}},
-"left_out":{"type":"integer","description":"How many more there are."}},
-"required":["servers","tools","left_out"]})";
 
 constexpr std::string_view describe_input = R"({"type":"object","properties":{
 "server":{"type":"string"},"tool":{"type":"string","description":"The tool's own name at the server."}},
@@ -343,20 +291,19 @@ std::vector<mcp::Tool> catalogue_tools(SidecarClient& sidecar) {
         tool_spec("generate_wrappers", "Generate wrappers", Effect::sets,
                   "Makes a Python package of the tools of a server that is configured already, and returns the "
                   "imports. Starts the server, which may be asked about.",
-                  server_input, generated),
+                  server_input),
         [tools](ServerArguments arguments, std::shared_ptr<ToolCall> call) {
             return tools->generate_wrappers(std::move(arguments), std::move(call));
         }));
     all.push_back(mcp::typed_tool<ListArguments>(
         tool_spec("list_tools", "List tools", Effect::reads,
-                  "Names the tool servers and the tools that code can call, in a line each.", list_input, found_schema),
+                  "Names the tool servers and the tools that code can call, in a line each.", list_input),
         [tools](ListArguments arguments, std::shared_ptr<ToolCall> call) {
             return tools->list(std::move(arguments), std::move(call));
         }));
     all.push_back(mcp::typed_tool<SearchArguments>(
         tool_spec("search_tools", "Search for tools", Effect::reads,
-                  "Finds the tools that code can call, the best ones first, and how each is called.", search_input,
-                  found_schema),
+                  "Finds the tools that code can call, the best ones first, and how each is called.", search_input),
         [tools](SearchArguments arguments, std::shared_ptr<ToolCall> call) {
             return tools->search(std::move(arguments), std::move(call));
         }));

@@ -3,13 +3,14 @@ tools a scripted server offers. The ranking was tuned with the queries of one fi
 in other words than the tools', and the query that an agent wrote for each, which knew the wish and the description of
 search_tools, and no tool."""
 
+import re
 import sys
 import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "integration"))
 from cellgate_client import FIXTURES  # noqa: E402
-from mcp_testing import McpTest  # noqa: E402
+from mcp_testing import McpTest, text_of  # noqa: E402
 from servers import SERVERS, fill, prepare  # noqa: E402
 from test_servers import MODULES, NODE, START  # noqa: E402
 from tools_testing import fixture_server  # noqa: E402
@@ -19,6 +20,7 @@ KEPT_BACK = "tool_queries_kept_back.tsv"
 AGENTS_QUERY = 2  # the column
 PLAYED = ("brave-search", "firecrawl")
 MIN_TOOLS = 259
+FOUND = re.compile(r"^([^\s.:]+)\.([^\s:(]+): ", re.MULTILINE)  # the line of a tool in the result
 # As the queries name them: by the file of tests/fixtures/mcp-tools, where there is one.
 NAMES = {"everything": "server-everything", "filesystem": "server-filesystem", "memory": "server-memory",
          "playwright": "playwright-mcp", "sequential_thinking": "server-sequential-thinking"}
@@ -56,8 +58,8 @@ class Search(McpTest):
         """Of the queries, those whose tools are not among the first five, with what is."""
         missed = []
         for query, wanted in queries:
-            found = self.assert_ok(agent.call("search_tools", query=query))["structuredContent"]["tools"]
-            first = [f"{tool['server']}/{tool['tool']}" for tool in found[:5]]
+            found = FOUND.findall(text_of(self.assert_ok(agent.call("search_tools", query=query))))
+            first = [f"{server}/{tool}" for server, tool in found[:5]]
             if wanted.isdisjoint(first):
                 missed.append(f"{query}: {' '.join(first)}")
         return missed

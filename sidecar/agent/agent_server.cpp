@@ -23,8 +23,9 @@ Environment kernel_environment(const Environment& environment) {
     return chosen;
 }
 
-std::vector<mcp::Tool> own_tools(SidecarClient& sidecar, bool reads_more, bool names_sessions) {
-    std::vector<mcp::Tool> all = execution_tools(sidecar, reads_more);
+std::vector<mcp::Tool> own_tools(SidecarClient& sidecar, bool reads_more, bool names_sessions,
+                                 std::string_view wrapper_tool) {
+    std::vector<mcp::Tool> all = execution_tools(sidecar, reads_more, wrapper_tool);
     for (std::vector<mcp::Tool> family :
          {session_tools(sidecar, names_sessions), check_tools(sidecar), catalogue_tools(sidecar)}) {
         std::move(family.begin(), family.end(), std::back_inserter(all));
@@ -44,7 +45,9 @@ std::vector<mcp::Tool> offered_tools(SidecarClient& sidecar, const AgentSettings
     const auto is_offered = [&offered](std::string_view name) {
         return offered.empty() || std::find(offered.begin(), offered.end(), name) != offered.end();
     };
-    std::vector<mcp::Tool> all = own_tools(sidecar, is_offered("read_output"), is_offered("execute"));
+    std::vector<mcp::Tool> all =
+        own_tools(sidecar, is_offered("read_output"), is_offered("execute"),
+                  is_offered("generate_wrappers") ? "generate_wrappers" : "register_mcp_server");
     std::erase_if(all, [&](const mcp::Tool& each) { return !is_offered(each.spec.name); });
     return all;
 }

@@ -3,6 +3,7 @@
 #include "base/json_codec.hpp"
 #include "output_page.hpp"
 #include "output_reader.hpp"
+#include "protocol/wrapper_note.hpp"
 #include "run_code.hpp"
 #include "tools.hpp"
 
@@ -130,7 +131,16 @@ std::string cut_notice(const std::string& execution_id, const OutputPage& page) 
     return fmt::format("[{} characters are left out here: {}]", page.left_out, rest_of(execution_id, page));
 }
 
-CallToolResult result_of(OutputPage& page, const ExecuteResult& result, const std::string& notice) {
+std::string text_of(const protocol::Note& note, std::string_view wrapper_tool) {
+    if (note.remedy.starts_with(protocol::wrapper_command)) {
+        return fmt::format("[{}; the tool {} writes them]", note.text, wrapper_tool);
+    }
+    return fmt::format("[{}{}; for your user: {}]", note.text,
+                       note.install ? "; the tool install_package asks your user to install it" : "", note.remedy);
+}
+
+CallToolResult result_of(OutputPage& page, const ExecuteResult& result, const std::string& notice,
+                         std::string_view wrapper_tool) {
     if (page.cut) {
         page.content.add_text(notice);
     }
@@ -143,9 +153,7 @@ CallToolResult result_of(OutputPage& page, const ExecuteResult& result, const st
     }
     if (result.notes) {
         for (const protocol::Note& note : *result.notes) {
-            page.content.add_text(fmt::format(
-                "[{}{}; for your user: {}]", note.text,
-                note.install ? "; the tool install_package asks your user to install it" : "", note.remedy));
+            page.content.add_text(text_of(note, wrapper_tool));
         }
     }
     CallToolResult answer;
@@ -160,7 +168,8 @@ CallToolResult result_of(OutputPage& page, const ExecuteResult& result, const st
 
 struct ExecutionTools {
     SidecarClient& sidecar;
-    bool reads_more = false; // read_output is offered
+    bool reads_more = false;       // read_output is offered
+    std::string_view wrapper_tool; // writes wrappers
 
     static std::size_t characters_of(const std::optional<std::int64_t>& wanted, std::size_t otherwise) {
         if (wanted && *wanted < 1) {
@@ -193,7 +202,7 @@ struct ExecutionTools {
             page.content.add_text(loss_notice);
         }
         const std::string notice = page.cut ? cut_notice(result.execution_id, page) : std::string();
-        CallToolResult answer = result_of(page, result, notice);
+        CallToolResult answer = result_of(page, result, notice, wrapper_tool);
         if (arguments.details.value_or(false)) {
             const ExecutionDetails details{result.execution_id,   session,      result.status, result.duration_seconds,
                                            result.waited_seconds, result.layers};
@@ -218,7 +227,7 @@ struct ExecutionTools {
             page.cut ? fmt::format("\n\n[Output truncated: exceeded {} character limit]{}", characters,
                                    reads_more ? fmt::format("\n[{}]", rest_of(result.execution_id, page)) : "")
                      : std::string();
-        co_return result_of(page, result, notice);
+        co_return result_of(page, result, notice, wrapper_tool);
     }
 
     Task<CallToolResult> read(ReadArguments arguments, std::shared_ptr<ToolCall> call) {
@@ -261,8 +270,8 @@ constexpr std::string_view read_input = R"({"type":"object","properties":{
 
 } // namespace
 
-std::vector<mcp::Tool> execution_tools(SidecarClient& sidecar, bool reads_more) {
-    const auto tools = std::make_shared<ExecutionTools>(sidecar, reads_more);
+std::vector<mcp::Tool> execution_tools(SidecarClient& sidecar, bool reads_more, std::string_view wrapper_tool) {
+    const auto tools = std::make_shared<ExecutionTools>(sidecar, reads_more, wrapper_tool);
     std::vector<mcp::Tool> all;
     all.push_back(mcp::typed_tool<ExecuteArguments>(
         tool_spec("execute", "Run code", Effect::runs,

@@ -12,8 +12,9 @@
 
 namespace cellgate::agent {
 
-// execute, execute_ipython_cell, read_output. `reads_more`: the last one is offered.
-std::vector<mcp::Tool> execution_tools(SidecarClient& sidecar, bool reads_more);
+// execute, execute_ipython_cell, read_output. `reads_more`: the last one is offered. `wrapper_tool`: the offered one
+// that writes wrappers.
+std::vector<mcp::Tool> execution_tools(SidecarClient& sidecar, bool reads_more, std::string_view wrapper_tool);
 
 // reset, interrupt, create_session, close_session, transfer.
 // `names_sessions`: reset can be given a session, as execute can.

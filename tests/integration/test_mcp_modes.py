@@ -66,5 +66,17 @@ class Annotations(McpTest):
                         self.assertTrue(each["destructiveHint"] and each["openWorldHint"], name)
 
 
+class MissingWrappers(McpTest):
+    def test_are_written_by_the_modes_own_tool(self):
+        self.workspace.write("mcptools/__init__.py", "")
+        for mode, run, tool in (("few", "execute", "generate_wrappers"),
+                                ("ipybox", "execute_ipython_cell", "register_mcp_server")):
+            with self.subTest(mode):
+                told = text_of(self.mcp(tools=mode).call(run, code="from mcptools.host import read_file"))
+                self.assertIn(f"[there are no wrappers mcptools.host; the tool {tool} writes them]", told)
+        told = text_of(self.mcp(tools="sandboxmcp").call("execute_code", code="from mcptools.host import read_file"))
+        self.assertIn("for your user: cellgate generate host", told)
+
+
 if __name__ == "__main__":
     unittest.main()

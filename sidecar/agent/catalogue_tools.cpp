@@ -2,6 +2,7 @@
 // describe_tool.
 
 #include "base/json_codec.hpp"
+#include "base/suggest.hpp"
 #include "mcp/content.hpp"
 #include "protocol/messages/tool_servers.hpp"
 #include "tools.hpp"
@@ -9,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace cellgate::agent {
 
@@ -118,10 +120,13 @@ struct CatalogueTools {
         protocol::ToolServersListResult list =
             co_await sidecar.call<protocol::ToolServersList>(nothing, std::move(call));
         if (only) {
+            std::vector<std::string> names;
+            std::transform(list.servers.begin(), list.servers.end(), std::back_inserter(names),
+                           [](const ToolServerInfo& each) { return each.name; });
             std::erase_if(list.servers, [&](const ToolServerInfo& each) { return each.name != *only; });
             if (list.servers.empty()) {
                 throw Error(ErrorCode::tool_server_not_found, fmt::format("there is no tool server \"{}\"", *only),
-                            "list_tools without arguments names those that there are");
+                            did_you_mean(*only, names));
             }
         }
         co_return std::move(list.servers);
@@ -233,7 +238,7 @@ struct CatalogueTools {
         if (tool == server.tools->end()) {
             throw Error(ErrorCode::tool_not_found,
                         fmt::format("the tool server {} has no tool \"{}\"", arguments.server, arguments.tool),
-                        "list_tools names its tools");
+                        "search_tools finds its tools");
         }
         std::string text = fmt::format("{}.{}\n{}\n\nInput schema: {}\n", server.name, tool->name,
                                        tool->hints.description.value_or(""), tool->input_schema.text());
@@ -256,7 +261,7 @@ constexpr std::string_view register_input = R"({"type":"object","properties":{
 "required":["server_name","server_params"],"additionalProperties":false})";
 
 constexpr std::string_view server_input = R"({"type":"object","properties":{
-"server":{"type":"string","description":"A tool server that list_tools names."}},
+"server":{"type":"string","description":"A tool server's name, as search_tools gives it."}},
 "required":["server"],"additionalProperties":false})";
 
 constexpr std::string_view list_input = R"({"type":"object","properties":{

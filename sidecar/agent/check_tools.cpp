@@ -46,7 +46,7 @@ struct CheckTools {
     Task<CallToolResult> validate(ValidateArguments arguments, std::shared_ptr<ToolCall> call) {
         protocol::ValidateParams params;
         params.code = std::move(arguments.code);
-        params.language = std::move(arguments.language);
+        params.language = kernel_language_of(std::move(arguments.language));
         params.profile = std::move(arguments.profile);
         params.session_id = std::move(arguments.session);
         const protocol::ValidateResult found =

@@ -193,7 +193,8 @@ struct ExecutionTools {
         if (arguments.session) {
             session = std::move(*arguments.session);
         } else {
-            session = co_await sidecar.own_session(std::move(arguments.language), call);
+            std::optional<std::string> language = kernel_language_of(std::move(arguments.language));
+            session = co_await sidecar.own_session(std::move(language), call);
         }
         const ExecuteResult result =
             co_await run(std::move(arguments.code), arguments.timeout, default_seconds, session, call);
@@ -249,10 +250,10 @@ struct ExecutionTools {
 
 constexpr std::string_view execute_input = R"({"type":"object","properties":{
 "code":{"type":"string","description":"Python code, or that of `language`. Top-level await works; the last expression's value is part of the output."},
-"language":{"type":"string","description":"python (default), typescript, javascript, bash, R, or another of runtimes. Each has a kernel of its own; transfer copies a variable to another one."},
+"language":{"type":"string","description":"python (default), typescript, javascript, bash, R, or another that is installed. Each has a kernel of its own."},
 "timeout":{"type":"number","exclusiveMinimum":0,"description":"Seconds after which the code is interrupted. Time spent waiting for a user does not count. Default: 30; at most 300, unless the user set otherwise."},
 "max_output_chars":{"type":"integer","minimum":1,"description":"How much text of the output the result holds at most; the rest is read with read_output. Default: 20000."},
-"session":{"type":"string","description":"Run in this session instead of your own one of the language: one of create_session, or \"default\", which the user's editor uses."},
+"session":{"type":"string","description":"Run in this session instead of your own one of the language: one that you created, or \"default\", which the user's editor uses."},
 "details":{"type":"boolean","description":"Add a last text, JSON: execution_id, session, status, durations, and the layers of isolation."}},
 "required":["code"],"additionalProperties":false})";
 

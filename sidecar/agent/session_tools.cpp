@@ -73,7 +73,8 @@ struct SessionTools {
         if (place.starts_with("agent-") || place == "default") {
             co_return std::move(place);
         }
-        co_return co_await sidecar.own_session(std::move(place), std::move(call));
+        std::optional<std::string> language = kernel_language_of(std::move(place));
+        co_return co_await sidecar.own_session(std::move(language), std::move(call));
     }
 
     Task<CallToolResult> reset(SessionArguments arguments, std::shared_ptr<ToolCall> call) {
@@ -94,7 +95,7 @@ struct SessionTools {
 
     Task<CallToolResult> create(CreateArguments arguments, std::shared_ptr<ToolCall> call) {
         protocol::SessionCreateParams params;
-        params.language = std::move(arguments.language);
+        params.language = kernel_language_of(std::move(arguments.language));
         params.profile = std::move(arguments.profile);
         params.cwd = std::move(arguments.cwd);
         const protocol::SessionInfo made = co_await sidecar.create_session(std::move(params), std::move(call));

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <string_view>
+#include <utility>
 
 namespace cellgate::agent {
 
@@ -21,7 +23,19 @@ protocol::ToolAnnotations annotations_of(Effect effect) {
     return annotations;
 }
 
+constexpr std::pair<std::string_view, std::string_view> other_names[] = {
+    {"js", "javascript"}, {"node", "javascript"}, {"ts", "typescript"}, {"sh", "bash"}};
+
 } // namespace
+
+std::optional<std::string> kernel_language_of(std::optional<std::string> language) {
+    for (const auto& [other, usual] : other_names) {
+        if (language == other) {
+            return std::string(usual);
+        }
+    }
+    return language;
+}
 
 protocol::ToolSpec tool_spec(std::string name, std::string title, Effect effect, std::string description,
                              std::string_view input_schema, std::string_view output_schema) {

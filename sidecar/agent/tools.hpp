@@ -36,6 +36,9 @@ std::vector<mcp::Tool> python_sandbox_tools(SidecarClient& sidecar, const Python
 // The 23 of sandboxmcp, with its names.
 std::vector<mcp::Tool> sandboxmcp_tools(SidecarClient& sidecar, const SandboxmcpSettings& settings);
 
+// The language as kernels name it, for one as agents do: js, node, ts, sh.
+std::optional<std::string> kernel_language_of(std::optional<std::string> language);
+
 // Of a tool that takes none.
 struct NoArguments {
     static constexpr bool closed = true;

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <iterator>
 #include <set>
 #include <unistd.h>
 
@@ -23,6 +24,7 @@ using namespace std::chrono_literals;
 
 constexpr Duration probe_timeout = 10s;
 constexpr std::string_view resource_dir_mark = "{resource_dir}";
+const std::optional<std::string> any_language;
 
 std::string get(const Environment& environment, const std::string& name) {
     const auto found = environment.find(name);
@@ -297,7 +299,6 @@ Task<KernelChoice> find_named(async::Loop& loop, KernelRequest request) {
     if (choice) {
         co_return co_await settled(loop, std::move(*choice));
     }
-    const std::optional<std::string> any_language;
     std::vector<KernelChoice> programs = co_await find_program_kernels(loop, request, any_language);
     for (KernelChoice& program : programs) {
         if (same_kernel_name(program.name, *request.name)) {
@@ -315,11 +316,15 @@ Task<KernelChoice> find_named(async::Loop& loop, KernelRequest request) {
 }
 
 Task<KernelChoice> find_speaker(async::Loop& loop, KernelRequest request) {
-    std::function<std::optional<KernelChoice>()> find = [&request]() -> std::optional<KernelChoice> {
+    std::set<std::string> languages = {"python"};
+    std::function<std::optional<KernelChoice>()> find = [&request, &languages]() -> std::optional<KernelChoice> {
         for (const auto fits : {same_language, runs_language}) {
             for (const Kernelspec& spec : specs_for(request)) {
                 if (!spec.problem && fits(spec.language, *request.language)) {
                     return choice_of(spec, request);
+                }
+                if (!spec.problem) {
+                    languages.insert(spec.language);
                 }
             }
         }
@@ -331,10 +336,13 @@ Task<KernelChoice> find_speaker(async::Loop& loop, KernelRequest request) {
     }
     std::vector<KernelChoice> programs = co_await find_program_kernels(loop, request, request.language);
     if (programs.empty()) {
+        programs = co_await find_program_kernels(loop, request, any_language);
+        std::transform(programs.begin(), programs.end(), std::inserter(languages, languages.end()),
+                       [](const KernelChoice& each) { return each.language; });
         throw Error(
             ErrorCode::kernel_not_found,
             fmt::format("expected a kernel whose language is {}, found none", escape_unprintable(*request.language)),
-            install_hint(*request.language));
+            install_hint(*request.language, languages));
     }
     co_return std::move(programs.front());
 }
@@ -482,7 +490,6 @@ Task<std::vector<KernelInfo>> list_kernels(async::Loop& loop, KernelRequest requ
         }
         kernels.push_back(std::move(info));
     }
-    const std::optional<std::string> any_language;
     const std::vector<KernelChoice> programs = co_await find_program_kernels(loop, std::move(request), any_language);
     for (const KernelChoice& program : programs) {
         kernels.push_back(info_of(program, program.program));

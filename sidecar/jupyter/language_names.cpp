@@ -1,5 +1,10 @@
 #include "jupyter/language_names.hpp"
 
+#include "base/escape_unprintable.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -30,13 +35,13 @@ bool runs_language(std::string_view spoken, std::string_view wanted) {
            (same_language(wanted, "javascript") && same_language(spoken, "typescript"));
 }
 
-std::string install_hint(std::string_view language) {
+std::string install_hint(std::string_view language, const std::set<std::string>& installed) {
     for (const auto& [name, hint] : hints) {
         if (same_language(name, language)) {
             return std::string(hint);
         }
     }
-    return "`cellgate kernels` lists those that are installed, with their languages.";
+    return escape_unprintable(fmt::format("There are kernels for: {}.", fmt::join(installed, ", ")));
 }
 
 } // namespace cellgate::jupyter

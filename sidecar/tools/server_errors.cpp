@@ -56,12 +56,11 @@ Error changed_meanwhile(const std::string& server) {
 }
 
 Error not_found(const std::string& server, const std::vector<std::string>& names) {
-    return Error(
-        ErrorCode::tool_server_not_found, fmt::format("there is no tool server {}", in_quotes(server)),
-        did_you_mean(server, names) +
-            " Others are named in .mcp.json of the workspace, by the editor, on the command line (--server "
-            "NAME -- COMMAND, or --mcp-config FILE), or by an agent (register_mcp_server), for as long as it is "
-            "connected: after that its wrappers are still there, and it has to register the server again.");
+    return Error(ErrorCode::tool_server_not_found, fmt::format("there is no tool server {}", in_quotes(server)),
+                 did_you_mean(server, names) +
+                     " Others are named in .mcp.json of the workspace, by the editor, on the command line (--server "
+                     "NAME -- COMMAND, or --mcp-config FILE), or by an agent, for as long as it is "
+                     "connected: after that its wrappers are still there, and it has to register the server again.");
 }
 
 std::exception_ptr current_error() {

@@ -393,7 +393,7 @@ class OtherCommands(CliTest):
         self.workspace.write("x.ts", "open('made.txt', 'w') # Python, too\n")
         self.workspace.write("notes", "open('made.txt', 'w')\n")
         for file, code, words in (
-            ("x.jl", 1, ["expected a kernel whose language is julia, found none", "cellgate kernels"]),
+            ("x.jl", 1, ["expected a kernel whose language is julia, found none", "There are kernels for: ", "bash, python"]),
             ("x.ts", 1, ["expected a kernel whose language is typescript, found none", "npm install deno"]),
             ("notes", 2, ["found notes", "cellgate run --kernel NAME notes"]),
         ):

@@ -78,5 +78,27 @@ class MissingWrappers(McpTest):
         self.assertIn("for your user: cellgate generate host", told)
 
 
+class Words(McpTest):
+    def test_of_the_usual_tools_name_none_that_is_not_there(self):
+        agent = self.mcp(tools="few")
+        tools = agent.request("tools/list")["tools"]
+        everything = {tool["name"] for tool in self.mcp(tools="all").request("tools/list")["tools"]}
+        missing = everything - {tool["name"] for tool in tools} - {"interrupt", "transfer", "validate", "runtimes"}
+        texts = [json.dumps(tools)]
+        for tool, arguments in (("describe_tool", {"server": "hots", "tool": "x"}), ("generate_wrappers", {"server": "hots"}),
+                                ("describe_tool", {"server": "host", "tool": "x"})):
+            texts.append(text_of(self.assert_failed(agent.call(tool, **arguments), "")))
+        for name in missing:
+            for text in texts:
+                self.assertNotIn(name, text)
+        self.assertIn("There is: host.", texts[1])
+
+    def test_a_language_has_other_names_and_an_unknown_one_is_told_the_others(self):
+        agent = self.mcp(tools="few")
+        self.assertEqual(text_of(agent.call("execute", code="x=bash; echo $x", language="sh")), "bash\n")
+        self.assertEqual(text_of(agent.call("execute", code="echo $x", language="bash")), "bash\n")
+        self.assert_failed(agent.call("execute", code="1", language="ruby"), "bash, python")
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -62,7 +62,7 @@ struct CellArguments {
 
 struct ReadArguments {
     static constexpr bool closed = true;
-    std::string execution_id;
+    std::optional<std::string> execution_id;
     std::optional<std::string> cursor;
     std::optional<std::int64_t> max_output_chars;
     template <class Self, class Visit>
@@ -170,6 +170,7 @@ struct ExecutionTools {
     SidecarClient& sidecar;
     bool reads_more = false;       // read_output is offered
     std::string_view wrapper_tool; // writes wrappers
+    std::string latest = {};       // execution, whose result may not have come
 
     static std::size_t characters_of(const std::optional<std::int64_t>& wanted, std::size_t otherwise) {
         if (wanted && *wanted < 1) {
@@ -184,7 +185,7 @@ struct ExecutionTools {
         params.code = std::move(code);
         params.timeout_seconds = timeout;
         params.session_id = std::move(session);
-        return run_code(&sidecar, std::move(params), usual_seconds, std::move(call));
+        return run_code(&sidecar, std::move(params), usual_seconds, std::move(call), &latest);
     }
 
     Task<CallToolResult> execute(ExecuteArguments arguments, std::shared_ptr<ToolCall> call) {
@@ -233,14 +234,17 @@ struct ExecutionTools {
 
     Task<CallToolResult> read(ReadArguments arguments, std::shared_ptr<ToolCall> call) {
         const std::size_t characters = characters_of(arguments.max_output_chars, default_output_characters);
-        OutputPage page =
-            co_await read_output_page(&sidecar, call, arguments.execution_id, std::move(arguments.cursor), characters);
+        const std::string id = arguments.execution_id.value_or(latest);
+        if (id.empty()) {
+            throw Error(ErrorCode::execution_not_found, "nothing was executed yet");
+        }
+        OutputPage page = co_await read_output_page(&sidecar, call, id, std::move(arguments.cursor), characters);
         if (page.cut) {
-            page.content.add_text(fmt::format("[{}]", rest_of(arguments.execution_id, page)));
+            page.content.add_text(fmt::format("[{}]", rest_of(id, page)));
         } else if (!page.withheld.empty()) {
             page.content.add_text(fmt::format("[{}]", page.withheld));
         } else if (page.next) {
-            page.content.add_text(fmt::format("[It still runs; {}]", rest_of(arguments.execution_id, page)));
+            page.content.add_text(fmt::format("[It still runs; {}]", rest_of(id, page)));
         }
         CallToolResult answer;
         answer.content = page.content.blocks();
@@ -264,10 +268,9 @@ constexpr std::string_view cell_input = R"({"type":"object","properties":{
 "required":["code"],"additionalProperties":false})";
 
 constexpr std::string_view read_input = R"({"type":"object","properties":{
-"execution_id":{"type":"string","description":"Of the result of execute."},
+"execution_id":{"type":"string","description":"As a result names it. Default: your latest execution, also one whose result did not come."},
 "cursor":{"type":"string","description":"The `next` of an earlier result. Default: the beginning."},
-"max_output_chars":{"type":"integer","minimum":1,"description":"Default: 20000."}},
-"required":["execution_id"],"additionalProperties":false})";
+"max_output_chars":{"type":"integer","minimum":1,"description":"Default: 20000."}},"additionalProperties":false})";
 
 } // namespace
 

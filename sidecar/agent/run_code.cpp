@@ -1,6 +1,7 @@
 #include "run_code.hpp"
 
 #include "base/json_scan.hpp"
+#include "base/names.hpp"
 #include "output_reader.hpp"
 
 #include <chrono>
@@ -37,7 +38,10 @@ SidecarClient::OnOutput reporter(SidecarClient* sidecar, std::shared_ptr<mcp::To
 }
 
 Task<protocol::ExecuteResult> run_as_told(SidecarClient* sidecar, protocol::ExecuteParams params,
-                                          std::shared_ptr<mcp::ToolCall> call) {
+                                          std::shared_ptr<mcp::ToolCall> call, std::string* id) {
+    if (id) {
+        params.execution_id = *id = random_id();
+    }
     SidecarClient::OnOutput on_output = reporter(sidecar, call);
     co_return co_await sidecar->execute(std::move(params), std::move(call), std::move(on_output));
 }
@@ -45,12 +49,12 @@ Task<protocol::ExecuteResult> run_as_told(SidecarClient* sidecar, protocol::Exec
 } // namespace
 
 Task<protocol::ExecuteResult> run_code(SidecarClient* sidecar, protocol::ExecuteParams params, double usual_seconds,
-                                       std::shared_ptr<mcp::ToolCall> call) {
+                                       std::shared_ptr<mcp::ToolCall> call, std::string* id) {
     if (!params.timeout_seconds) {
         protocol::ExecuteParams usual = params;
         usual.timeout_seconds = usual_seconds;
         try {
-            co_return co_await run_as_told(sidecar, std::move(usual), call);
+            co_return co_await run_as_told(sidecar, std::move(usual), call, id);
         } catch (const protocol::RemoteError& error) {
             if (error.code != ErrorCode::limit_exceeded) {
                 throw;
@@ -58,7 +62,7 @@ Task<protocol::ExecuteResult> run_code(SidecarClient* sidecar, protocol::Execute
         }
         // It is more than a user allows agents: without a time limit, the sidecar takes that.
     }
-    co_return co_await run_as_told(sidecar, std::move(params), std::move(call));
+    co_return co_await run_as_told(sidecar, std::move(params), std::move(call), id);
 }
 
 } // namespace cellgate::agent

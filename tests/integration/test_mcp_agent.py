@@ -169,6 +169,10 @@ class Running(McpTest):
         agent.notify("notifications/cancelled", {"requestId": call, "reason": "enough"})
         self.assertEqual(text_of(agent.call("execute", code="x")), "1\n")
         self.assertNotIn(call, agent.answers)
+        call = agent.start_call("execute", progress=2, code="print('runs again', flush=True)\nwhile True: pass")
+        agent.wait(lambda: any(told["params"].get("progressToken") == 2 for told in agent.heard), "progress")
+        agent.notify("notifications/cancelled", {"requestId": call, "reason": "enough"})
+        self.assertIn("runs again\n", text_of(self.assert_ok(agent.call("read_output"))))
         del editor
 
     def test_interrupt_ends_what_runs_and_keeps_variables(self):

@@ -59,7 +59,6 @@ struct RequestResult {
     std::optional<std::string> error;
     double execution_time = 0; // seconds, without waiting for a user
     std::vector<SandboxmcpArtifact> artifacts;
-    std::vector<std::string> layers;
     std::vector<std::string> warnings;   // what the sandbox refused
     std::optional<std::string> withheld; // why the output is not the agent's to see
     template <class Self, class Visit>
@@ -74,7 +73,6 @@ struct RequestResult {
         visit("error", self.error);
         visit("execution_time", self.execution_time);
         visit("artifacts", self.artifacts);
-        visit("layers", self.layers);
         visit("warnings", self.warnings);
         visit("withheld", self.withheld);
     }
@@ -325,7 +323,6 @@ struct SandboxmcpCodeTools {
             result.error = ended.reason.value_or("the code was stopped");
         }
         result.execution_time = ended.duration_seconds - ended.waited_seconds;
-        result.layers = ended.layers;
         for (const protocol::Note& note : ended.notes.value_or(std::vector<protocol::Note>{})) {
             result.warnings.push_back(fmt::format("{}; for your user: {}", note.text, note.remedy));
         }
@@ -341,14 +338,14 @@ struct SandboxmcpCodeTools {
         params.language = kernel_language(asked.language.value_or(python_name));
         const protocol::ValidateResult found =
             co_await agent->sidecar.call<protocol::Validate>(std::move(params), std::move(call));
+        if (const std::optional<protocol::Diagnostic> unread = protocol::not_checked(found)) {
+            throw Error(ErrorCode::unsupported, unread->message);
+        }
         ValidatedCode result;
         for (const protocol::Diagnostic& each : found.diagnostics) {
             std::vector<std::string>& lines =
                 each.severity == protocol::Severity::error ? result.errors : result.warnings;
             lines.push_back(fmt::format("line {}: {} ({})", each.line + 1, each.message, each.rule));
-        }
-        if (const std::optional<protocol::Diagnostic> unread = protocol::not_checked(found)) {
-            result.errors.push_back(unread->message);
         }
         result.valid = result.errors.empty();
         if (asked.auto_fix.value_or(true) && protocol::apply_edits(asked.code, found.diagnostics)) {

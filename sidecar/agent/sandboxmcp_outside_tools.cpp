@@ -175,12 +175,22 @@ struct SandboxmcpOutsideTools {
         const protocol::ToolServersListResult list =
             co_await agent->sidecar.call<protocol::ToolServersList>(nothing, std::move(call));
         Json tools = Json::array();
+        const auto add = [&tools](const char* name, const protocol::ToolInfo& tool) {
+            tools.push_back({{"tool", name}, {"description", tool.hints.description.value_or("")}});
+        };
         for (const protocol::ToolServerInfo& server : list.servers) {
             if (server.name != host_server) {
                 continue;
             }
             for (const protocol::ToolInfo& tool : server.tools.value_or(std::vector<protocol::ToolInfo>{})) {
-                tools.push_back({{"tool", tool.name}, {"description", tool.hints.description.value_or("")}});
+                if (tool.name == "run_command") {
+                    add("host_exec", tool);
+                }
+                for (const ForwardedTool& row : forwarded_tools) {
+                    if (std::string_view(row.server) == host_server && tool.name == row.tool) {
+                        add(row.name, tool);
+                    }
+                }
             }
         }
         const Json answer = {

@@ -97,9 +97,11 @@ std::string plain_name(const auto& value) {
 }
 
 Json session_json(const protocol::SessionInfo& session) {
-    return {{"session_id", session.session_id},     {"language", sandboxmcp_language(session.kernel.language)},
-            {"status", plain_name(session.status)}, {"executions", session.execution_count},
-            {"queued", session.queue_length},       {"layers", session.layers}};
+    return {{"session_id", session.session_id},
+            {"language", sandboxmcp_language(session.kernel.language)},
+            {"status", plain_name(session.status)},
+            {"executions", session.execution_count},
+            {"queued", session.queue_length}};
 }
 
 // As the parameters of set_resource_limits name them.
@@ -305,6 +307,7 @@ struct SandboxmcpSessionTools {
                         "sandbox_stats lists them");
         }
         Json state = session_json(*found);
+        state["layers"] = found->layers;
         if (found->kernel.language == "python") {
             std::string code(state_code);
             const RawJson answer =

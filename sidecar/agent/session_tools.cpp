@@ -89,7 +89,14 @@ struct SessionTools {
     Task<CallToolResult> interrupt(SessionArguments arguments, std::shared_ptr<ToolCall> call) {
         protocol::SessionParams params;
         params.session_id = co_await session_of(std::move(arguments.session), call);
-        co_await sidecar.call<protocol::SessionInterrupt>(std::move(params), std::move(call));
+        try {
+            co_await sidecar.call<protocol::SessionInterrupt>(std::move(params), std::move(call));
+        } catch (const protocol::RemoteError& error) {
+            if (error.code != ErrorCode::forbidden) {
+                throw;
+            }
+            throw Error(error.code, "nothing of yours runs in this session");
+        }
         co_return mcp::text_result("What ran was interrupted; variables are kept.");
     }
 

@@ -182,6 +182,8 @@ class Running(McpTest):
         agent.wait(lambda: agent.heard, "progress")
         self.assert_ok(agent.call("interrupt"))
         self.assert_failed(agent.answer(call), "KeyboardInterrupt")
+        idle = self.assert_failed(agent.call("interrupt"), "nothing of yours runs")
+        self.assertNotIn("editor", text_of(idle))
         self.assertEqual(text_of(agent.call("execute", code="x")), "1\n")
 
     def test_a_kernel_that_was_lost_is_told_of_once(self):

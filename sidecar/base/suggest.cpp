@@ -17,7 +17,7 @@ constexpr std::size_t max_name_bytes = 64; // that is compared; comparing takes 
 // As two names are compared: letters in one case, one sign between words.
 std::string folded(std::string_view name) {
     std::string out;
-    for (const char c : name.substr(0, max_name_bytes)) {
+    for (const char c : name) {
         out += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c == '-' || c == '.' || c == ' ' ? '_' : c;
     }
     return out;
@@ -41,16 +41,21 @@ std::size_t distance(std::string_view a, std::string_view b) {
 } // namespace
 
 std::string nearest_name(std::string_view wanted, const std::vector<std::string>& names) {
-    const std::string like = folded(wanted);
+    const std::string like = folded(wanted.substr(0, max_name_bytes));
     std::size_t best = (like.size() + 1) / 3 + 1; // further away it is another word
     std::string nearest;
     for (const std::string& name : names) {
-        if (const std::size_t found = distance(like, folded(name)); found < best) {
+        if (const std::size_t found = distance(like, folded(std::string_view(name).substr(0, max_name_bytes)));
+            found < best) {
             best = found;
             nearest = name;
         }
     }
     return nearest;
+}
+
+bool is_spelled_like(std::string_view a, std::string_view b) {
+    return folded(a) == folded(b);
 }
 
 std::string did_you_mean(std::string_view wanted, const std::vector<std::string>& names) {

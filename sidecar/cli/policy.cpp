@@ -11,6 +11,7 @@
 #include "json_output.hpp"
 #include "policy_text.hpp"
 #include "record_text.hpp"
+#include "running_sidecar.hpp"
 #include "terminal_client.hpp"
 #include "tools/rule_text.hpp"
 #include "user_agrees.hpp"
@@ -67,6 +68,26 @@ Task<void> list(async::Loop* /*loop*/, PolicyArguments* arguments, TerminalClien
     }
 }
 
+// By the sidecar that runs, if one does: it knows what tools the servers have that it started.
+Task<protocol::PolicyParseResult> parse(async::Loop* loop, PolicyArguments* arguments, TerminalClient* client,
+                                        protocol::PolicyParseParams text) {
+    std::unique_ptr<ByteStream> stream;
+    try {
+        daemon::InstancePaths paths = daemon::find_instance_paths(arguments->workspace, process_environment());
+        stream = co_await find_running_sidecar(loop, std::move(paths));
+    } catch (const Cancelled&) {
+        throw;
+    } catch (const Error& error) {
+        fmt::print(stderr, "cellgate: the rule is not compared with the tools of servers that run: {}\n",
+                   escape_unprintable(error.message));
+    }
+    if (!stream) {
+        co_return co_await client->sidecar().call<protocol::PolicyParse>(std::move(text));
+    }
+    WorkspaceClient running(*loop, std::move(stream));
+    co_return co_await running.ask<protocol::PolicyParse>(std::move(text));
+}
+
 Task<void> add(async::Loop* loop, PolicyArguments* arguments, TerminalClient& client) {
     protocol::PolicyParseParams text{arguments->text};
     text.text += arguments->expires.empty() ? "" : " --expires " + arguments->expires;
@@ -78,7 +99,7 @@ Task<void> add(async::Loop* loop, PolicyArguments* arguments, TerminalClient& cl
             append_json_string(text.text, option == "--openapi" ? std::filesystem::absolute(value).string() : value);
         }
     }
-    protocol::PolicyParseResult parsed = co_await client.sidecar().call<protocol::PolicyParse>(std::move(text));
+    protocol::PolicyParseResult parsed = co_await parse(loop, arguments, &client, std::move(text));
     protocol::PolicyPreviewParams asked{parsed.rule};
     const protocol::PolicyPreviewResult preview =
         co_await client.sidecar().call<protocol::PolicyPreview>(std::move(asked));

@@ -113,6 +113,22 @@ std::optional<RuleProblem> check_tool(const protocol::RuleSpec& rule, const Tool
     return problem;
 }
 
+// A tool that the server does not have may come, but not beside one whose name is spelled like it: that one was meant.
+// The tools of `host` are always the same.
+std::optional<RuleProblem> check_name(const std::string& tool, const std::string& server,
+                                      const std::vector<ToolPtr>& tools) {
+    std::vector<std::string> names;
+    std::transform(tools.begin(), tools.end(), std::back_inserter(names),
+                   [](const ToolPtr& each) { return each->spec.name; });
+    const auto is_like = [&tool](const std::string& name) { return is_spelled_like(name, tool); };
+    const bool is_certain = server == host_server_name || std::any_of(names.begin(), names.end(), is_like);
+    if (!is_certain || std::find(names.begin(), names.end(), tool) != names.end()) {
+        return std::nullopt;
+    }
+    return RuleProblem{fmt::format("expected a tool of {}, found {}", shortened(server, 60), in_quotes(tool)),
+                       did_you_mean(tool, names)};
+}
+
 } // namespace
 
 std::optional<RuleProblem> check_conditions(const std::string& schema,
@@ -131,13 +147,9 @@ std::optional<RuleProblem> check_conditions(const std::string& schema,
 
 std::optional<RuleProblem> check_rule(const protocol::RuleSpec& rule, const std::string& server,
                                       const std::vector<ToolPtr>& tools) {
-    if (server == host_server_name && rule.server == server && rule.tool) {
-        std::vector<std::string> names; // which are always the same
-        std::transform(tools.begin(), tools.end(), std::back_inserter(names),
-                       [](const ToolPtr& tool) { return tool->spec.name; });
-        if (std::find(names.begin(), names.end(), *rule.tool) == names.end()) {
-            return RuleProblem{fmt::format("expected a tool of {}, found {}", server, in_quotes(*rule.tool)),
-                               did_you_mean(*rule.tool, names)};
+    if (rule.server == server && rule.tool) {
+        if (std::optional<RuleProblem> problem = check_name(*rule.tool, server, tools)) {
+            return problem;
         }
     }
     const bool is_host = !rule.server && rule.kind == protocol::ActionKind::host && server == host_server_name;

@@ -1,8 +1,9 @@
 #pragma once
 // `check_rule` finds a rule that no call of a server can meet, because of its conditions on arguments: an argument that
-// the tool does not have, or a value that it never takes. It also finds one of a tool that `host` does not have. Such a
-// rule would never match, and its author would not learn it. Only what is certain is a problem: what a schema leaves
-// open, or refers elsewhere for, passes.
+// the tool does not have, or a value that it never takes. It also finds one of a tool that `host` does not have, or
+// whose name differs from that of a tool in case or in the signs between words alone (get_sum for get-sum). Such a rule
+// would never match, and its author would not learn it. Only what is certain is a problem: what a schema leaves open,
+// or refers elsewhere for, passes.
 
 #include "protocol/messages/policy.hpp"
 #include "tool.hpp"

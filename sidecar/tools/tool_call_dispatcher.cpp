@@ -97,7 +97,10 @@ void report(const protocol::CallToolResult& result, gate::OutcomeReport& outcome
 
 std::optional<RuleProblem> problem_of(const protocol::Rule& rule, const std::string& server, const ToolServer& offering,
                                       const Tool& tool) {
-    if (rule.tool && *rule.tool != tool.spec.name) {
+    // One whose name is spelled like this tool's means it, unless there is a tool of that very name.
+    const bool is_meant = !rule.tool || *rule.tool == tool.spec.name ||
+                          (is_spelled_like(*rule.tool, tool.spec.name) && !find_tool(offering.tools(), *rule.tool));
+    if (!is_meant) {
         return std::nullopt;
     }
     protocol::RuleSpec spec;

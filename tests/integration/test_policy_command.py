@@ -65,6 +65,13 @@ class PolicyCommand(CliTest):
         self.assertEqual(self.policy("remove", "nope").returncode, 1)
         self.assertEqual(self.policy("suggest", "99").returncode, 1)
 
+    def test_a_rule_with_the_name_of_a_tools_wrapper_is_no_rule_of_the_tool_and_protects_it(self):
+        rule = self.policy("add", "deny fix/tool_1").stdout.split()[-1]  # the server does not run
+        told = self.call({"s": "x"}, None)
+        self.assertIn(f'the deny rule "{rule}" can match no call', told)
+        self.policy("remove", rule)
+        self.assertEqual(self.call({"s": "x"}, "allow"), "allowed")  # the control
+
     def test_an_allow_rule_says_what_it_would_have_allowed_and_asks(self):
         self.call({"s": "data/a.txt"}, "allow")
         self.call({"s": "data/b.txt"}, "deny")

@@ -114,6 +114,14 @@ class Servers(CommandsBesideEditor):
         self.assertNotIn("fix", {each["name"] for each in user.request("toolServers/list")["servers"]})
         self.assertIn("fix", self.command("servers", "tools", "fix", code=1))
 
+    def test_a_rule_is_compared_with_the_tools_of_a_server_that_runs(self):
+        self.editor(options=FIX)
+        rule = self.command("policy", "add", "deny fix/tool_1").split()[-1]  # they are not known yet
+        self.command("policy", "remove", rule)
+        self.command("servers", "restart", "fix")
+        self.assertIn("Did you mean tool-1?", self.command("policy", "add", "deny fix/tool_1", code=2))
+        self.command("policy", "add", "deny fix/tool-1")  # the control
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -12,6 +12,14 @@ TEST_CASE("the nearest name is offered, and all are listed") {
     CHECK(did_you_mean("x", {}) == "");
 }
 
+TEST_CASE("names that differ in case and in the signs between words alone are spelled alike") {
+    CHECK(is_spelled_like("get_sum", "get-sum"));
+    CHECK(is_spelled_like("Get.Sum", "get-sum"));
+    CHECK_FALSE(is_spelled_like("getsum", "get-sum"));
+    CHECK_FALSE(is_spelled_like("get_sums", "get-sum"));
+    CHECK_FALSE(is_spelled_like(std::string(100, 'a') + "b", std::string(100, 'a') + "c"));
+}
+
 TEST_CASE("many names, long ones and hostile ones stay readable") {
     CHECK(did_you_mean("a", std::vector<std::string>(2000, "zz")).ends_with(", and 1980 more."));
     CHECK(did_you_mean(std::string(100000, 'a'), {std::string(100000, 'a') + "b"}).starts_with("Did you mean aaaa"));

@@ -111,6 +111,15 @@ TEST_CASE("a rule is checked with the tools that it can be about, and fits if it
     CHECK_FALSE(check_rule(rule, "s", tools));
     rule.arguments = std::nullopt;
     CHECK_FALSE(check_rule(rule, "host", tools));
+    // get_sum is what the wrapper of get-sum is called.
+    rule.server = "s";
+    rule.tool = "get_sum";
+    CHECK_FALSE(check_rule(rule, "s", {})); // not known yet
+    const std::optional<RuleProblem> misspelt = check_rule(rule, "s", {make("get-sum", "{}"), make("t", "{}")});
+    REQUIRE(misspelt);
+    CHECK(misspelt->what == "expected a tool of s, found \"get_sum\"");
+    CHECK(misspelt->hint == "Did you mean get-sum? There are: get-sum, t.");
+    CHECK_FALSE(check_rule(rule, "s", {make("get-sum", "{}"), make("get_sum", "{}")})); // the control
     // The tools of `host` are always the same.
     rule.server = "host";
     rule.tool = "u";

@@ -124,6 +124,26 @@ Task<void> mistyped_deny_rule_denies(Fixture* fixture) {
     CHECK(allowed->text() == "You passed to tool 1: x");
 }
 
+Task<void> deny_rule_with_the_name_of_the_wrapper_denies(Fixture* fixture) {
+    fixture->add(fixture->fixture("s"));
+    protocol::RuleSpec rule = deny_rule("/s");
+    rule.tool = "tool_1";
+    rule.arguments = std::nullopt;
+    fixture->registry->require_fitting(rule); // its tools are not known yet
+    const std::string id = fixture->gate->configure(rule, protocol::RuleSource::user).id;
+    const auto denied = co_await fixture->call("s", "tool-1", R"({"s":"x"})");
+    CHECK(denied->code() == ErrorCode::denied);
+    CHECK_MESSAGE(has(denied->text(), "expected a tool of s, found \"tool_1\""), denied->text());
+    CHECK(has(denied->error->hint, "Did you mean tool-1?"));
+    CHECK_THROWS_AS(fixture->registry->require_fitting(rule), Error);
+    // The controls: another tool, and the rule's end.
+    const auto other = co_await fixture->call("s", "tool_2", R"({"s":"x"})");
+    CHECK(other->result);
+    fixture->gate->withdraw(id);
+    const auto allowed = co_await fixture->call("s", "tool-1", R"({"s":"x"})");
+    CHECK_MESSAGE(allowed->result, allowed->text());
+}
+
 Task<void> stored_rules_are_checked_again(Fixture* fixture) {
     fixture->add(fixture->fixture("s"));
     const auto first = co_await fixture->call("s", "tool-1", R"({"s":"x"})");
@@ -318,6 +338,11 @@ TEST_CASE("a fetch of Node that fails in the sandbox says why, and no other fail
 TEST_CASE("a deny rule whose condition no call can meet denies the tool's calls, and says why") {
     Fixture fixture;
     fixture.run(mistyped_deny_rule_denies(&fixture));
+}
+
+TEST_CASE("a deny rule with the name of a tool's wrapper denies the tool's calls, and names the tool") {
+    Fixture fixture;
+    fixture.run(deny_rule_with_the_name_of_the_wrapper_denies(&fixture));
 }
 
 TEST_CASE("a stored rule that was changed by hand is checked by the next call") {

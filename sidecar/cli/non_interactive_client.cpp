@@ -4,6 +4,7 @@
 #include "base/host.hpp"
 #include "base/shell_words.hpp"
 #include "gate/connection_rule.hpp"
+#include "policy_text.hpp"
 #include "protocol/messages/tool_servers.hpp"
 #include "tools/rule_text.hpp"
 
@@ -44,14 +45,35 @@ Task<void> NonInteractiveClient::deny(protocol::Approval approval, LocalSidecar*
     params.approval_ids.push_back(approval.approval_id);
     params.decision = protocol::Verdict::deny;
     params.unattended = true;
-    params.reason = "there is no terminal to ask at, and no rule allows it";
+    std::string asking = co_await asking_rule(approval, sidecar);
+    params.reason = asking.empty() ? "there is no terminal to ask at, and no rule allows it"
+                                   : "there is no terminal to ask at, and a rule asks about it: " + asking;
     co_await sidecar->call<protocol::ApprovalRespond>(std::move(params));
+    if (!asking.empty()) {
+        asking_.insert(std::move(asking));
+        co_return;
+    }
     if (options_.size() <= max_options) {
         std::string option = co_await option_for(std::move(approval), sidecar);
         if (known_.insert(option).second) {
             options_.push_back(std::move(option));
         }
     }
+}
+
+Task<std::string> NonInteractiveClient::asking_rule(protocol::Approval approval, LocalSidecar* sidecar) {
+    using Kind = protocol::ActionKind;
+    const Kind kind = approval.action.kind;
+    const bool has_rules = kind == Kind::tool || kind == Kind::host || kind == Kind::network || kind == Kind::request;
+    if (!has_rules || approval.confirm) {
+        co_return std::string();
+    }
+    protocol::PolicyExplainParams params;
+    params.action = std::move(approval.action);
+    params.session_id = approval.session_id;
+    params.execution_id = approval.execution_id;
+    const protocol::PolicyExplainResult found = co_await sidecar->call<protocol::PolicyExplain>(std::move(params));
+    co_return found.effect == protocol::Effect::ask&& found.rule ? rule_line(*found.rule) : std::string();
 }
 
 Task<std::string> NonInteractiveClient::option_for(protocol::Approval approval, LocalSidecar* sidecar) {
@@ -91,10 +113,17 @@ Task<std::string> NonInteractiveClient::option_for(protocol::Approval approval, 
 }
 
 std::string NonInteractiveClient::advice() const {
-    if (options_.empty()) {
-        return {};
+    std::string text;
+    if (!asking_.empty()) {
+        text = "What was denied is asked about, whatever --allow says. Run it at a terminal, or remove the rule:";
+        for (const std::string& rule : asking_) {
+            text += "\n    " + rule;
+        }
     }
-    std::string text = "What was denied would be allowed by";
+    if (options_.empty()) {
+        return text;
+    }
+    text += text.empty() ? "What was denied would be allowed by" : "\nWhat else was denied would be allowed by";
     for (std::size_t i = 0; i < std::min(options_.size(), max_options); ++i) {
         text += "\n    " + options_[i];
     }

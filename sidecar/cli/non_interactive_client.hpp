@@ -13,17 +13,21 @@ namespace cellgate::cli {
 class NonInteractiveClient {
   public:
     void requested(const protocol::Approval& approval, LocalSidecar& sidecar);
-    // The options that would have allowed the denied actions, as text of several lines; empty if nothing was denied.
+    // The rules that ask about what was denied, and the options that would have allowed the other denied actions, as
+    // text of several lines; empty if nothing was denied.
     std::string advice() const;
     // Must be awaited.
     Task<void> close();
 
   private:
     Task<void> deny(protocol::Approval approval, LocalSidecar* sidecar);
+    // The rule by which it is asked about, as `cellgate policy list` shows it; empty if there is none.
+    Task<std::string> asking_rule(protocol::Approval approval, LocalSidecar* sidecar);
     Task<std::string> option_for(protocol::Approval approval, LocalSidecar* sidecar);
 
     std::vector<std::string> options_; // in the order of the denials
     std::set<std::string> known_;
+    std::set<std::string> asking_; // rules
     TaskScope tasks_;
 };
 

@@ -65,6 +65,16 @@ class PolicyCommand(CliTest):
         self.assertEqual(self.policy("remove", "nope").returncode, 1)
         self.assertEqual(self.policy("suggest", "99").returncode, 1)
 
+    def test_without_a_terminal_the_rule_that_asks_is_named(self):
+        arguments = ("host", "read_file", '{"path": "notes.txt"}', "--allow", "host/read_file path=notes.txt")
+        self.assertEqual(self.cli("call", *arguments).returncode, 0)  # the control
+        rule = self.policy("add", "ask host/*").stdout.split()[-1]
+        denied = self.cli("call", *arguments)
+        self.assertEqual((denied.returncode, denied.stdout), (1, ""))
+        self.assertIn(f"a rule asks about it: {rule}  ask  host/*", denied.stderr)
+        self.assertIn("Run it at a terminal, or remove the rule:\n", denied.stderr)
+        self.assertNotIn("would be allowed", denied.stderr)
+
     def test_a_rule_with_the_name_of_a_tools_wrapper_is_no_rule_of_the_tool_and_protects_it(self):
         rule = self.policy("add", "deny fix/tool_1").stdout.split()[-1]  # the server does not run
         told = self.call({"s": "x"}, None)

@@ -53,6 +53,14 @@ std::string called(const CLI::App& command) {
     return path.empty() ? "cellgate" : "cellgate " + path;
 }
 
+std::vector<std::string> names_of_subcommands(const CLI::App& command) {
+    std::vector<std::string> names;
+    for (const CLI::App* each : subcommands_of(command)) {
+        names.push_back(each->get_name());
+    }
+    return names;
+}
+
 // The subcommand that was named, down to the last.
 const CLI::App& named_command(const CLI::App& app) {
     const std::vector<const CLI::App*> parsed =
@@ -96,11 +104,7 @@ std::string no_subcommand(const CLI::App& app, const std::string& name) {
     }
     std::string meant = app.get_parent() == nullptr ? known_as(name) : std::string();
     if (meant.empty()) {
-        std::vector<std::string> names;
-        for (const CLI::App* each : subcommands_of(app)) {
-            names.push_back(each->get_name());
-        }
-        const std::string nearest = nearest_name(name, names);
+        const std::string nearest = nearest_name(name, names_of_subcommands(app));
         const std::string path = path_of(app);
         meant = nearest.empty() || path.empty() ? nearest : path + " " + nearest;
     }
@@ -143,6 +147,11 @@ std::string parse_error_text(const CLI::App& app, const CLI::ParseError& error) 
     }
     if (!left.empty() && !subcommands_of(command).empty()) {
         return fmt::format("cellgate: {}\n", no_subcommand(command, left.front()));
+    }
+    if (&command != &app && !subcommands_of(command).empty() &&
+        dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
+        return fmt::format("cellgate: `{}` expects a subcommand: {}\n", called(command),
+                           fmt::join(names_of_subcommands(command), ", "));
     }
     if (&command == &app) {
         return app.help();

@@ -238,18 +238,35 @@ void add_options_by_effect(CLI::App& command, PolicyArguments& arguments) {
     }
 }
 
+void add_options_of_add(CLI::App& adding, PolicyArguments& arguments) {
+    adding
+        .add_option("RULE", arguments.text,
+                    "allow, ask, deny, inspect or review, and what: 'deny filesystem/move_file', 'allow network "
+                    "example.org', 'inspect request api.github.com', 'review gmail/*', 'ask output'")
+        ->required()
+        ->type_name("");
+    adding.add_flag("--always", arguments.always, "For all workspaces; default: for this one");
+    adding.add_option("--expires", arguments.expires, "It ends after so long: 30s, 90m, 12h, 7d")->type_name("TIME");
+    adding.add_option("--uses", arguments.uses, "It ends after so many actions that it allowed")->type_name("COUNT");
+    add_options_by_effect(adding, arguments);
+    adding.add_flag("--yes", arguments.yes, "Do not ask about a rule that would have allowed what was denied");
+    adding.footer(tools::rule_help);
+}
+
 } // namespace
 
 void add_policy(CLI::App& app, Invocation& invocation) {
     CLI::App* command =
         app.add_subcommand("policy", "Rules for what code may do: list, add, try, suggest or remove them");
-    command->require_subcommand(1);
+    command->require_subcommand(0, 1);
     auto arguments = std::make_shared<PolicyArguments>();
-    const auto add_part = [&](const char* name, const char* meaning, PolicyAction run) {
-        CLI::App* part = command->add_subcommand(name, meaning);
+    const auto runs = [&](CLI::App* part, PolicyAction run) {
         add_root(*part, arguments->workspace);
         add_json(*part, arguments->json);
-        part->callback([arguments, run, &invocation] {
+        part->callback([arguments, run, part, &invocation] {
+            if (!part->get_subcommands().empty()) {
+                return;
+            }
             invocation.run = [arguments, run] {
                 async::Loop loop;
                 loop.run(with_terminal_client(&loop, options_of(arguments->workspace), [&](TerminalClient& client) {
@@ -260,22 +277,15 @@ void add_policy(CLI::App& app, Invocation& invocation) {
         });
         return part;
     };
+    runs(command, list);
+    const auto add_part = [&](const char* name, const char* meaning, PolicyAction run) {
+        return runs(command->add_subcommand(name, meaning), run);
+    };
     add_part("list", "List the rules in force", list);
 
     CLI::App* adding =
         add_part("add", "Add a rule, after saying what it would have covered lately", with_typed_rule<add>);
-    adding
-        ->add_option("RULE", arguments->text,
-                     "allow, ask, deny, inspect or review, and what: 'deny filesystem/move_file', 'allow network "
-                     "example.org', 'inspect request api.github.com', 'review gmail/*', 'ask output'")
-        ->required()
-        ->type_name("");
-    adding->add_flag("--always", arguments->always, "For all workspaces; default: for this one");
-    adding->add_option("--expires", arguments->expires, "It ends after so long: 30s, 90m, 12h, 7d")->type_name("TIME");
-    adding->add_option("--uses", arguments->uses, "It ends after so many actions that it allowed")->type_name("COUNT");
-    add_options_by_effect(*adding, *arguments);
-    adding->add_flag("--yes", arguments->yes, "Do not ask about a rule that would have allowed what was denied");
-    adding->footer(tools::rule_help);
+    add_options_of_add(*adding, *arguments);
 
     CLI::App* trying = add_part("test", "Say what would happen to a call, a connection or a request; nothing is done",
                                 with_typed_rule<test>);

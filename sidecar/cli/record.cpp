@@ -206,20 +206,27 @@ void add_filters(CLI::App& command, Filters& filters) {
 void add_record(CLI::App& app, Invocation& invocation) {
     CLI::App* command =
         app.add_subcommand("record", "What happened in the workspace: list, show, verify, prove or export it");
-    command->require_subcommand(1);
+    command->require_subcommand(0, 1);
     auto workspace = std::make_shared<std::string>(".");
     auto as_json = std::make_shared<bool>(false);
     auto filters = std::make_shared<Filters>();
     filters->query.limit = default_entries;
-    const auto add = [&](const char* name, const char* meaning, std::function<int()> run) {
-        CLI::App* part = command->add_subcommand(name, meaning);
+    const auto runs = [&](CLI::App* part, std::function<int()> run) {
         add_root(*part, *workspace);
         add_json(*part, *as_json);
-        part->callback([run = std::move(run), &invocation] { invocation.run = run; });
+        part->callback([run = std::move(run), part, &invocation] {
+            if (part->get_subcommands().empty()) {
+                invocation.run = run;
+            }
+        });
         return part;
     };
-    CLI::App* listing = add("list", "List the newest entries, the last one last",
-                            [workspace, filters, as_json] { return list(*workspace, *filters, *as_json); });
+    const auto add = [&](const char* name, const char* meaning, std::function<int()> run) {
+        return runs(command->add_subcommand(name, meaning), std::move(run));
+    };
+    const auto list_entries = [workspace, filters, as_json] { return list(*workspace, *filters, *as_json); };
+    runs(command, list_entries);
+    CLI::App* listing = add("list", "List the newest entries, the last one last", list_entries);
     add_filters(*listing, *filters);
     listing->add_option("--limit", filters->query.limit, fmt::format("At most so many; default: {}", default_entries))
         ->check(whole_number(1))

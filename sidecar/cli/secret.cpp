@@ -210,13 +210,15 @@ Task<void> remove_one(async::Loop* loop, SecretArguments* arguments) {
 
 void add_secret(CLI::App& app, Invocation& invocation) {
     CLI::App* command = app.add_subcommand("secret", "Secrets that tool servers get: add, list or remove them");
-    command->require_subcommand(1);
+    command->require_subcommand(0, 1);
     auto arguments = std::make_shared<SecretArguments>();
-    const auto add_part = [&](const char* name, const char* meaning, SecretAction run) {
-        CLI::App* part = command->add_subcommand(name, meaning);
+    const auto runs = [&](CLI::App* part, SecretAction run) {
         add_root(*part, arguments->workspace);
         add_json(*part, arguments->json);
-        part->callback([arguments, run, &invocation] {
+        part->callback([arguments, run, part, &invocation] {
+            if (!part->get_subcommands().empty()) {
+                return;
+            }
             invocation.run = [arguments, run] {
                 async::Loop loop;
                 loop.run(run(&loop, arguments.get()));
@@ -224,6 +226,10 @@ void add_secret(CLI::App& app, Invocation& invocation) {
             };
         });
         return part;
+    };
+    runs(command, list_secrets);
+    const auto add_part = [&](const char* name, const char* meaning, SecretAction run) {
+        return runs(command->add_subcommand(name, meaning), run);
     };
     const auto names_session = [&](CLI::App* part) {
         return part

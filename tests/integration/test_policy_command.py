@@ -45,6 +45,16 @@ class PolicyCommand(CliTest):
         self.assertNotIn(rule, self.policy("list").stdout)
         self.assertIn("the list of rules has their ids", self.policy("remove", rule).stderr)
 
+    def test_without_a_subcommand_it_lists(self):
+        rule = self.policy("add", "deny fix/tool-1").stdout.split()[-1]
+        self.cli("secret", "add", "--root", str(self.workspace.path), "MINE", "--command", "echo x", rooted=False)
+        for words, said in (("policy", rule), ("record", "deny"), ("secret", "MINE")):
+            with self.subTest(words):
+                listed, alone = self.cli(words, "list", "--root", str(self.workspace.path), rooted=False), self.cli(words)
+                self.assertEqual((alone.returncode, alone.stdout), (0, listed.stdout), alone.stderr)
+                self.assertIn(said, alone.stdout)
+                self.assertIn("{", self.cli(words, "--json").stdout)
+
     def test_no_rules_are_said_to_be_none(self):
         self.assertIn("there are no rules", self.policy("list").stdout)
         self.assertEqual(self.policy("list", "--json").stdout, "")

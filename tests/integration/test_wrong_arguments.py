@@ -50,6 +50,9 @@ class WrongArguments(CliTest):
                 ended = self.cli(*words, rooted=False)
                 self.assertEqual(ended.returncode, 2, ended.stderr)
                 self.assertIn(text, ended.stderr)
+        sandbox = self.cli("sandbox", rooted=False)
+        self.assertEqual((sandbox.returncode, sandbox.stderr),
+                         (2, "cellgate: `cellgate sandbox` expects a subcommand: test, explain\n"))
         self.assertIn("policy add", self.cli("man", "policy", "add", rooted=False).stdout)
 
 

@@ -19,6 +19,7 @@
 #include "workspace_option.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <filesystem>
 #include <map>
@@ -122,8 +123,30 @@ Task<void> add(async::Loop* loop, PolicyArguments* arguments, TerminalClient& cl
     fmt::print("{}\n", arguments->json ? to_json(rule) : "added: cellgate policy remove " + rule.id);
 }
 
+// The id that this begins; itself where it begins none, which the sidecar then refuses.
+std::string chosen_id(const std::vector<protocol::Rule>& rules, const std::string& beginning) {
+    std::vector<std::string> found;
+    for (const protocol::Rule& rule : rules) {
+        if (rule.id == beginning) {
+            return beginning;
+        }
+        if (rule.id.starts_with(beginning)) {
+            found.push_back(rule.id);
+        }
+    }
+    if (found.size() > 1) {
+        throw Error(ErrorCode::rule_invalid,
+                    fmt::format("{} rules begin with \"{}\": {}", found.size(), escape_unprintable(beginning),
+                                fmt::join(found, ", ")),
+                    "type more of the id");
+    }
+    return found.empty() ? beginning : found.front();
+}
+
 Task<void> remove(async::Loop* /*loop*/, PolicyArguments* arguments, TerminalClient& client) {
-    protocol::PolicyRemoveParams params{arguments->text};
+    const Empty nothing;
+    const protocol::PolicyListResult known = co_await client.sidecar().call<protocol::PolicyList>(nothing);
+    protocol::PolicyRemoveParams params{chosen_id(known.rules, arguments->text)};
     const Empty result = co_await client.sidecar().call<protocol::PolicyRemove>(std::move(params));
     if (arguments->json) {
         fmt::print("{}\n", to_json(result));
@@ -305,7 +328,7 @@ void add_policy(CLI::App& app, Invocation& invocation) {
         ->type_name("");
 
     add_part("remove", "Remove a rule", remove)
-        ->add_option("ID", arguments->text, "As list shows it")
+        ->add_option("ID", arguments->text, "As list shows it, or a beginning of it that no other has")
         ->required()
         ->type_name("");
 }

@@ -55,6 +55,18 @@ class PolicyCommand(CliTest):
                 self.assertIn(said, alone.stdout)
                 self.assertIn("{", self.cli(words, "--json").stdout)
 
+    def test_a_rule_is_removed_by_a_beginning_of_its_id_that_no_other_has(self):
+        rules = [self.policy("add", f"deny fix/tool-{number}").stdout.split()[-1] for number in range(17)]
+        same = next(rule[0] for rule in rules if sum(other[0] == rule[0] for other in rules) > 1)  # of 16 digits
+        fitting = [rule for rule in rules if rule[0] == same]
+        refused = self.policy("remove", same)
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn(f'{len(fitting)} rules begin with "{same}": ', refused.stderr)
+        for rule in fitting:
+            self.assertIn(rule, refused.stderr)
+        self.assertEqual(self.policy("remove", rules[0][:12]).returncode, 0)
+        self.assertEqual(set(re.findall(r"(?m)^(\w+)  deny", self.policy("list").stdout)), set(rules[1:]))
+
     def test_no_rules_are_said_to_be_none(self):
         self.assertIn("there are no rules", self.policy("list").stdout)
         self.assertEqual(self.policy("list", "--json").stdout, "")

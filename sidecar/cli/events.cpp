@@ -10,6 +10,7 @@
 #include "record/record_reader.hpp"
 #include "record_text.hpp"
 #include "until_interrupted.hpp"
+#include "value_checks.hpp"
 #include "workspace_option.hpp"
 #include "workspace_record.hpp"
 
@@ -112,7 +113,8 @@ void add_events(CLI::App& app, Invocation& invocation) {
     auto arguments = std::make_shared<EventsArguments>();
     CLI::App* command = app.add_subcommand("events", "Show what happens in the workspace, until Ctrl-C");
     add_root(*command, arguments->workspace);
-    command->add_option("--type", arguments->types, "Only entries of this type, such as action.decided; repeatable")
+    command->add_option("--type", arguments->types, "Only entries of this type; repeatable: " + entry_types())
+        ->check(entry_type())
         ->type_name("TYPE");
     command->add_option("--session", arguments->session_id, "Only of this session")->type_name("ID");
     command

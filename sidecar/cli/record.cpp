@@ -194,7 +194,8 @@ void add_filters(CLI::App& command, Filters& filters) {
     command.add_option("--since", filters.since, "Not before this time, or so long ago: 30s, 90m, 12h, 7d")
         ->type_name("TIME");
     command.add_option("--until", filters.until, "Before this time")->type_name("TIME");
-    command.add_option("--type", filters.query.types, "Only entries of this type, such as action.decided; repeatable")
+    command.add_option("--type", filters.query.types, "Only entries of this type; repeatable: " + entry_types())
+        ->check(entry_type())
         ->type_name("TYPE");
     command.add_option("--session", filters.query.session_id, "Only of this session")->type_name("ID");
     command.add_option("--execution", filters.query.execution_id, "Only of this execution")->type_name("ID");

@@ -2,11 +2,13 @@
 
 #include "base/escape_unprintable.hpp"
 #include "base/names.hpp"
+#include "base/suggest.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
@@ -75,6 +77,13 @@ std::optional<std::uint64_t> bytes_in(std::string text) {
     return is_size ? std::optional(static_cast<std::uint64_t>(bytes)) : std::nullopt;
 }
 
+// As RecordEntry in schemas/protocol.json has them.
+constexpr std::array types_of_entries = {"action.decided",  "action.ended",   "execution.started", "execution.ended",
+                                         "kernel.started",  "kernel.ended",   "policy.added",      "policy.removed",
+                                         "session.created", "session.closed", "login.ended",       "files.changed",
+                                         "files.restored",  "limits.changed", "secret.set",        "secret.deleted",
+                                         "secret.used",     "record.gap",     "record.pruned"};
+
 } // namespace
 
 CLI::Validator existing_file() {
@@ -97,6 +106,21 @@ CLI::Validator one_of(std::vector<std::string> names) {
     return value_check(std::move(expected), [names = std::move(names)](const std::string& text) {
         return std::find(names.begin(), names.end(), text) != names.end();
     });
+}
+
+CLI::Validator entry_type() {
+    return CLI::Validator(
+        [](std::string& text) {
+            return std::find(types_of_entries.begin(), types_of_entries.end(), text) != types_of_entries.end()
+                       ? std::string()
+                       : fmt::format("expected the type of an entry, found {}. {}", escape_unprintable(text),
+                                     did_you_mean(text, {types_of_entries.begin(), types_of_entries.end()}));
+        },
+        {});
+}
+
+std::string entry_types() {
+    return fmt::format("{}", fmt::join(types_of_entries, ", "));
 }
 
 CLI::Validator variable_name() {

@@ -14,6 +14,9 @@ CLI::Validator existing_file();
 CLI::Validator existing_folder();
 CLI::Validator existing_path();
 CLI::Validator one_of(std::vector<std::string> names);
+// Of an entry of the record.
+CLI::Validator entry_type();
+std::string entry_types();
 // As base/names.hpp has it.
 CLI::Validator variable_name();
 CLI::Validator http_url();

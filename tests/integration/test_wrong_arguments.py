@@ -16,6 +16,9 @@ class WrongArguments(CliTest):
                 (("limits", "--cores", "x"), "--cores: expected a number greater than 0, found x"),
                 (("limits", "--processes", "1.5"), "--processes: expected a whole number from 1 on, found 1.5"),
                 (("record", "show", "abc"), "NUMBER: expected a whole number from 0 on, found abc"),
+                (("record", "list", "--type", "action.decide"),
+                 "--type: expected the type of an entry, found action.decide. Did you mean action.decided? There are: "),
+                (("events", "--type", "x"), "--type: expected the type of an entry, found x. There are: action.decided"),
                 (("record", "list", "--limit", "-4"), "--limit: expected a whole number from 1 on, found -4"),
                 (("secret", "add", "bad name"), "expected a name of letters, digits and _, which begins with no digit, "
                                                 "found bad name"),

@@ -128,7 +128,7 @@ std::vector<NotCovered> Restore::check() {
 }
 
 bool Restore::is_due(const FileTransition& transition, std::vector<NotCovered>& conflicts) {
-    if (mismatch(transition.path, transition.to).empty()) {
+    if (is_restored(transition)) {
         return false;
     }
     std::string why = mismatch(transition.path, transition.from);

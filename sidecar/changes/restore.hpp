@@ -28,6 +28,7 @@ class Restore {
     Restore(ObjectReader& reader, const WorkspaceFiles& workspace, std::vector<FileTransition> transitions,
             const std::string& target, std::string temporary);
 
+    bool is_restored(const FileTransition& transition) { return mismatch(transition.path, transition.to).empty(); }
     // What run() would meet, if all files have to be as in `from`. Changes nothing.
     std::vector<NotCovered> check();
     // Returns the files that are neither as in `from` nor as in `to`; with `stop` it ends at the first.

@@ -5,6 +5,7 @@
 #include "restore.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -52,6 +53,7 @@ UndoOutcome Undo::run(const std::string& before, const std::string& after,
         return outcome;
     }
     UndoPlan plan{before, after, ".cellgate-undo-" + random_id(), {}};
+    leave_out_restored(plan, changes);
     for (const TreeChange& change : changes) {
         plan.paths.push_back(change.path());
     }
@@ -60,6 +62,19 @@ UndoOutcome Undo::run(const std::string& before, const std::string& after,
         outcome.restored = std::move(plan.paths);
     }
     return outcome;
+}
+
+// Files that are as they were before, such as those of an undo of single files. If all are, none is left out, and the
+// check refuses them.
+void Undo::leave_out_restored(const UndoPlan& plan, std::vector<TreeChange>& changes) const {
+    Restore restore(reader_, workspace_, back_to_before(changes), plan.before, plan.temporary);
+    std::vector<TreeChange> due;
+    std::ranges::copy_if(changes, std::back_inserter(due), [&](const TreeChange& change) {
+        return !restore.is_restored({change.path(), change.after, change.before});
+    });
+    if (!due.empty()) {
+        changes = std::move(due);
+    }
 }
 
 std::vector<NotCovered> Undo::apply(const UndoPlan& plan, const std::vector<TreeChange>& changes) const {

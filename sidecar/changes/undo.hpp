@@ -30,6 +30,7 @@ class Undo {
     std::optional<UndoOutcome> recover() const;
 
   private:
+    void leave_out_restored(const UndoPlan& plan, std::vector<TreeChange>& changes) const;
     std::vector<NotCovered> apply(const UndoPlan& plan, const std::vector<TreeChange>& changes) const;
     void revert(const UndoPlan& plan, const std::vector<TreeChange>& changes) const;
 

@@ -115,6 +115,18 @@ TEST_CASE("undo of some paths leaves the others") {
     CHECK(describe_file(executed.at("mode")) == executed.files_after["mode"]);
 }
 
+TEST_CASE("after an undo of some paths the rest can be undone") {
+    Executed executed;
+    executed.snapshots.undo(executed.before, executed.after, std::vector<std::string>{"modified", "new/e/created"});
+    const UndoResult rest = executed.snapshots.undo(executed.before, executed.after);
+    CHECK(rest.refused.empty());
+    CHECK(rest.restored == std::vector<std::string>{"d/deleted", "link", "mode"});
+    CHECK(scan_tree(executed.workspace) == executed.files_before);
+    const UndoResult nothing_left = executed.snapshots.undo(executed.before, executed.after);
+    CHECK(nothing_left.restored.empty());
+    CHECK(why_refused(nothing_left, "modified") == "its content was changed since");
+}
+
 TEST_CASE("what was changed since is refused, and then nothing is undone") {
     Executed executed;
     const auto change = [&](const std::string& path, const auto& how) {
@@ -202,7 +214,8 @@ TEST_CASE("undo follows no link out of the workspace") {
     fs::remove_all(executed.at("new"));
     fs::create_symlink(executed.folder.path / "outside", executed.at("new"));
     const UndoResult result = executed.snapshots.undo(executed.before, executed.after);
-    CHECK(why_refused(result, "new/e/created") == "it was removed since");
+    CHECK(result.refused.empty()); // what the execution created is not in the workspace any more
+    CHECK(result.restored == std::vector<std::string>{"d/deleted", "link", "mode", "modified"});
     CHECK(bytes_of(victim) == "after");
     // Control: by name it is that file, as in the second snapshot.
     CHECK(bytes_of(executed.at("new/e/created")) == "after");

@@ -11,17 +11,18 @@ namespace cellgate::tools {
 
 namespace {
 
+// Of a tool's calls the arguments are left open: those of the function change them. Of the host they are not.
 std::optional<std::string> rule_for(const protocol::Action& action) {
+    const RawJson open_arguments = RawJson::checked("{}");
     const bool reads = action.tool == "read_file" || action.tool == "list_directory";
     switch (action.kind) {
     case protocol::ActionKind::host:
-        if (!reads) {
+        if (!reads || !action.arguments_text) {
             return std::nullopt;
         }
-        [[fallthrough]];
+        return "allow " + allow_rule_for(action.server.value_or(""), *action.tool, *action.arguments_text, false);
     case protocol::ActionKind::tool:
-        return "allow " +
-               allow_rule_for(action.server.value_or("host"), action.tool.value_or(""), RawJson::checked("{}"), false);
+        return "allow " + allow_rule_for(action.server.value_or(""), action.tool.value_or(""), open_arguments, false);
     case protocol::ActionKind::network:
         return fmt::format("allow network {}", action.host.value_or(""));
     case protocol::ActionKind::request:

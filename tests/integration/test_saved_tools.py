@@ -225,7 +225,7 @@ def kinds(order: Order, colour: Colour, paths: list[Path], more: Order | None = 
             self.cellgate.allow(self.cellgate.approval())
         execution.result()
         self.save("echo", ECHO, rulesOf=[execution.id])
-        self.assertEqual(arguments_of(self.approval)["rules"], ["allow fix/tool_2", "allow host/read_file"])
+        self.assertEqual(arguments_of(self.approval)["rules"], ["allow fix/tool_2", "allow host/read_file path=a.txt"])
         self.assertNotIn("rulesOf", arguments_of(self.approval))
         self.call("saved", "echo", {"text": "hello"})
 

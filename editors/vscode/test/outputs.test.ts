@@ -71,12 +71,30 @@ test("the number of outputs is bounded, and says so", () => {
     assert.deepEqual(shown.at(-1), { key: -1, kind: "omitted", bytes: 0, outputs: 200 });
 });
 
-test("skipped records keep their place", () => {
+const skipped = (skippedBytes: number): OutputRecord => ({ seq: seq++, count: 4, skippedBytes });
+
+test("skipped records keep their place, and follow each other as one", () => {
     const outputs = new Outputs();
-    outputs.add(stream("a"));
-    outputs.add({ seq: 9, count: 4, skippedBytes: 77 });
-    outputs.add(stream("b"));
-    assert.deepEqual(textsOf(outputs), ["stdout: a", "omitted", "stdout: b"]);
+    for (const each of [display({ "text/plain": "a" }), skipped(77), skipped(3), stream("b")]) outputs.add(each);
+    assert.deepEqual(textsOf(outputs), ["a", "omitted", "stdout: b"]);
+    const [, omitted] = outputs.shown;
+    assert.ok(omitted?.kind === "omitted" && omitted.bytes === 80);
+});
+
+test("a long text is cut once, and what was skipped of it is counted there", () => {
+    const outputs = new Outputs();
+    const line = "one of many lines\n";
+    let bytes = 0;
+    for (let i = 0; i < 3; i++) {
+        for (let k = 0; k < 100; k++) outputs.add(stream(line.repeat(500)));
+        outputs.add(skipped(1_000_000));
+        bytes += 100 * 500 * line.length + 1_000_000;
+    }
+    outputs.add(stream("the end\n"));
+    const [text, omitted, ...more] = outputs.shown;
+    assert.ok(text?.kind === "stream" && omitted?.kind === "omitted" && more.length === 0);
+    assert.match(text.text, /^one of many lines\n(one of many lines\n)+…\nthe end\n$/);
+    assert.equal(omitted.bytes, bytes + "the end\n".length - Buffer.byteLength(text.text) + Buffer.byteLength("…\n"));
 });
 
 test("the lines of an error come to the last error", () => {

@@ -5,9 +5,8 @@ import { TerminalText } from "../src/results/model/terminalText";
 function shown(...pieces: string[]): string {
     const text = new TerminalText();
     for (const piece of pieces) text.write(piece);
-    const { head, omittedBytes, tail } = text.parts;
-    assert.equal(omittedBytes, 0);
-    return head + tail;
+    assert.equal(text.omittedBytes, undefined);
+    return text.text;
 }
 
 test("lines stay as they are", () => {
@@ -39,11 +38,10 @@ test("lines to go up to are bounded in number and length", () => {
     const text = new TerminalText();
     for (let i = 0; i < 400; i++) text.write(`${"é".repeat(340)}\n`);
     for (let i = 0; i < 400; i++) text.write(`\u001b[A\r${"漢".repeat(20_000)}`);
-    const { head, tail } = text.parts;
-    assert.ok(Buffer.byteLength(head + tail) <= 256 * 1024, `${Buffer.byteLength(head + tail)} bytes`);
+    assert.ok(Buffer.byteLength(text.text) <= 256 * 1024, `${Buffer.byteLength(text.text)} bytes`);
     const far = new TerminalText();
     far.write("line\n".repeat(100) + "\u001b[100A\rxxxx");
-    assert.equal(far.parts.tail.split("\n").indexOf("xxxx"), 70);
+    assert.equal(far.text.split("\n").indexOf("xxxx"), 70);
 });
 
 test("of escape sequences only colours are left", () => {
@@ -64,7 +62,8 @@ test("beginning and end are kept of what is too long, and the bytes between are 
     const text = new TerminalText();
     const lines = Array.from({ length: 100_000 }, (_, i) => `line ${i}\n`);
     for (const line of lines) text.write(line);
-    const { head, omittedBytes, tail } = text.parts;
+    const [head = "", tail = ""] = text.text.split("…\n");
+    const { omittedBytes = 0 } = text;
     assert.ok(head.startsWith("line 0\nline 1\n") && head.endsWith("\n"));
     assert.ok(tail.endsWith("line 99999\n") && tail.startsWith("line "));
     assert.ok(Buffer.byteLength(head + tail) <= 256 * 1024);
@@ -75,13 +74,24 @@ test("a line without an end is bounded, whatever it holds", () => {
     for (const piece of ["x".repeat(100_000), "\r" + "é".repeat(50_000) + "\u001b[31m", "\u001b[1m".repeat(20_000), "\u001b]0;" + "t".repeat(90_000)]) {
         const text = new TerminalText();
         for (let i = 0; i < 40; i++) text.write(piece);
-        const { head, tail } = text.parts;
-        assert.ok(Buffer.byteLength(head + tail) <= 256 * 1024, `${Buffer.byteLength(head + tail)} bytes`);
+        assert.ok(Buffer.byteLength(text.text) <= 256 * 1024, `${Buffer.byteLength(text.text)} bytes`);
     }
 });
 
 test("text that goes back all the time costs no more than other text", () => {
     const text = new TerminalText();
     for (let i = 0; i < 2000; i++) text.write("\rabc\b\b".repeat(100));
-    assert.equal(text.parts.tail, "abc");
+    assert.equal(text.text, "abc");
+});
+
+test("a gap is where the rest is left out, and the text goes on behind it", () => {
+    const text = new TerminalText();
+    text.write("before\nhalf a line");
+    text.skip(1000);
+    assert.equal(text.text, "before\n…\n");
+    text.write("after\n");
+    text.skip(500);
+    text.write("the end\n");
+    assert.equal(text.text, "before\n…\nthe end\n");
+    assert.equal(text.omittedBytes, "half a line".length + 1000 + "after\n".length + 500);
 });

@@ -12,7 +12,7 @@ const maxBytes = 16 << 20;
 type Kept = { readonly key: number; readonly seq: number } & (
     | { kind: "stream"; name: "stdout" | "stderr"; text: TerminalText }
     | { kind: "data"; displayId?: string; content: Content }
-    | { kind: "error"; text: string; omittedBytes: number; frames: Frame[] }
+    | { kind: "error"; text: string; omittedBytes: number | undefined; frames: Frame[] }
     | { kind: "omitted"; bytes: number }
 );
 
@@ -30,7 +30,7 @@ export class Outputs {
     add(record: OutputRecord): { displayId: string; content: Content } | undefined {
         const { output, files, seq } = record;
         if (!output) {
-            this.put({ key: this.key(), seq, kind: "omitted", bytes: record.skippedBytes ?? 0 });
+            this.skip(seq, record.skippedBytes ?? 0);
             return;
         }
         switch (output.output_type) {
@@ -98,6 +98,14 @@ export class Outputs {
         return this.kept.reduce((sum, each) => sum + sizeOf(each), 0);
     }
 
+    /** A gap in a text is part of what is left out of that. */
+    private skip(seq: number, bytes: number): void {
+        const last = this.clearNext ? undefined : this.kept.at(-1);
+        if (last?.kind === "stream") last.text.skip(bytes);
+        else if (last?.kind === "omitted") last.bytes += bytes;
+        else this.put({ key: this.key(), seq, kind: "omitted", bytes });
+    }
+
     private put(output: Kept): void {
         if (this.clearNext) this.clear();
         if (this.kept.length < maxOutputs && this.bytes + sizeOf(output) <= maxBytes) this.kept.push(output);
@@ -110,28 +118,24 @@ export class Outputs {
         this.clearNext = false;
     }
 
-    /** Each output leaves room for what it is shown as: up to three parts. */
+    /** Each output leaves room for what it is shown as: up to two parts. */
     private key(): number {
-        return 4 * this.nextKey++;
+        return 2 * this.nextKey++;
     }
 }
 
 function showOne(output: Kept): Shown[] {
     const { key, seq } = output;
+    const withOmitted = (shown: Shown, bytes: number | undefined): Shown[] =>
+        bytes === undefined ? [shown] : [shown, { key: key + 1, kind: "omitted", bytes, outputs: 0 }];
     switch (output.kind) {
-        case "stream": {
-            const { head, omittedBytes, tail } = output.text.parts;
-            const part = (offset: number, text: string): Shown => ({ key: key + offset, kind: "stream", name: output.name, text });
-            if (omittedBytes === 0) return [part(0, head + tail)];
-            return [part(0, head), { key: key + 1, kind: "omitted", bytes: omittedBytes, outputs: 0 }, part(2, tail)];
-        }
+        case "stream":
+            // In one piece, of which the editor shows its own number of lines.
+            return withOmitted({ key, kind: "stream", name: output.name, text: output.text.text }, output.text.omittedBytes);
         case "data":
             return [{ key, kind: "data", seq, content: output.content }];
-        case "error": {
-            const { text, omittedBytes, frames } = output;
-            const error: Shown = { key, kind: "error", text, frames };
-            return omittedBytes === 0 ? [error] : [error, { key: key + 1, kind: "omitted", bytes: omittedBytes, outputs: 0 }];
-        }
+        case "error":
+            return withOmitted({ key, kind: "error", text: output.text, frames: output.frames }, output.omittedBytes);
         case "omitted":
             return [{ key, kind: "omitted", bytes: output.bytes, outputs: 0 }];
     }
@@ -151,9 +155,9 @@ function sizeOf(output: Kept): number {
 }
 
 /** Its beginning and its end, where there is more than is kept of an output. */
-function bounded(text: string): { text: string; omittedBytes: number } {
+function bounded(text: string): { text: string; omittedBytes: number | undefined } {
     const all = Buffer.from(text);
-    if (all.length <= maxOutputBytes) return { text, omittedBytes: 0 };
+    if (all.length <= maxOutputBytes) return { text, omittedBytes: undefined };
     const half = maxOutputBytes / 2 - 16;
     const head = all.subarray(0, half).toString().replace(/\ufffd+$/, "");
     const tail = all.subarray(all.length - half).toString().replace(/^\ufffd+/, "");

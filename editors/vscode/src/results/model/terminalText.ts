@@ -21,7 +21,8 @@ const unfinishedEscape = /\u001b(?:\[[0-9;:<=>?]{0,64}[ -/]{0,8}|[\]PX^_][^\u000
 export class TerminalText {
     /** What came first, once there is more than can be kept. */
     private head = "";
-    private omitted = 0;
+    /** How many are left out behind the head; undefined when nothing is. */
+    omittedBytes: number | undefined;
     /** Whole lines, behind the head. */
     private lines = "";
     private linesBytes = 0;
@@ -30,9 +31,11 @@ export class TerminalText {
     private below: Line[] = [];
     private unfinished = "";
 
-    /** What is shown: all of it, or what came first, the count of bytes left out, and what came last. */
-    get parts(): { head: string; omittedBytes: number; tail: string } {
-        return { head: this.head, omittedBytes: this.omitted, tail: this.lines + [this.line, ...this.below].map(({ text }) => text).join("\n") };
+    /** What is shown: all of it, or what came first, "…" and what came last. */
+    get text(): string {
+        const tail = this.lines + [this.line, ...this.below].map(({ text }) => text).join("\n");
+        if (this.omittedBytes === undefined) return this.head + tail;
+        return `${this.head}${this.head === "" || this.head.endsWith("\n") ? "" : "\n"}…\n${tail}`;
     }
 
     /** About how much is kept. */
@@ -62,6 +65,14 @@ export class TerminalText {
         }
         // A line without an end is bounded, too.
         if (this.line.isLongerThan(lineLimit)) this.addLines(this.line.end());
+    }
+
+    /** So many bytes are missing here. */
+    skip(bytes: number): void {
+        this.addLines([this.line, ...this.below].map((line) => line.end()).join("\n"));
+        this.below = [];
+        this.unfinished = "";
+        this.omit("", bytes);
     }
 
     private nextLine(): void {
@@ -95,16 +106,21 @@ export class TerminalText {
     private addLines(text: string): void {
         this.lines += text;
         this.linesBytes += Buffer.byteLength(text);
-        if (this.linesBytes <= (this.head ? tailLimit : headLimit + tailLimit)) return;
-        if (!this.head) {
-            this.head = start(this.lines, headLimit);
-            this.lines = this.lines.slice(this.head.length);
-        }
+        if (this.linesBytes <= (this.omittedBytes === undefined ? headLimit + tailLimit : tailLimit)) return;
         // Down to half, so that it does not have to be done for each line.
-        const kept = end(this.lines, tailLimit / 2);
-        this.omitted += Buffer.byteLength(this.lines.slice(0, this.lines.length - kept.length));
+        this.omit(end(this.lines, tailLimit / 2));
+    }
+
+    /** Keeps the head, and of what follows it `kept`, the end. */
+    private omit(kept: string, missingBytes = 0): void {
+        if (this.omittedBytes === undefined) {
+            this.head = start(this.lines, headLimit);
+            this.linesBytes -= Buffer.byteLength(this.head);
+        }
+        const keptBytes = Buffer.byteLength(kept);
+        this.omittedBytes = (this.omittedBytes ?? 0) + this.linesBytes - keptBytes + missingBytes;
         this.lines = kept;
-        this.linesBytes = Buffer.byteLength(kept);
+        this.linesBytes = keptBytes;
     }
 }
 

@@ -1,4 +1,4 @@
-// `Figures` is what sessions used lately, as small plots of text.
+// `Figures` is what sessions used lately: of one as small plots of text.
 
 import type { StatsResult } from "../protocol/messages";
 import { label } from "../text";
@@ -42,21 +42,30 @@ export class Figures {
         }
     }
 
-    /** Of the sessions whose kernels run here, by their names where there are several, and of the one that is kept ready. */
+    /** Of the session whose kernel runs here, or a line for each of several, and of the kernel that is kept ready. */
     text(): string | undefined {
-        const all = [...this.sessions].map(([id, samples]) => (this.sessions.size > 1 ? `${label(id, 24)}: ` : "") + textOf(samples));
-        if (this.spareBytes !== undefined) all.push(`kept ready: ${bytesText(this.spareBytes)}`);
+        const all = this.sessions.size > 1 ? [...this.sessions].map(lineOf) : [...this.sessions.values()].map(plotsOf);
+        if (this.spareBytes !== undefined) all.push(unbroken(`kept ready: ${bytesText(this.spareBytes)}`));
         return all.length > 0 ? all.join(" · ") : undefined;
     }
 }
 
+/** The editor shows a message as one paragraph: this begins a new line where it does not fit. */
+const unbroken = (text: string) => text.replaceAll(" ", "\u00a0").replaceAll("-", "-\u2060");
+
 /** "50 % ▁▅ 64 MiB ▅█": of one processor, and memory. */
-function textOf(samples: Samples): string {
+function plotsOf(samples: Samples): string {
     const busy = busyProcessors(samples);
     const memory = samples.memoryBytes.slice(-maxSamples);
-    const percent = Math.round(100 * (busy.at(-1) ?? 0));
-    return `${percent} % ${plot(busy, Math.max(1, ...busy))} ${bytesText(memory.at(-1) ?? 0)} ${plot(memory, Math.max(...memory))}`;
+    return `${percentText(busy)} ${plot(busy, Math.max(1, ...busy))} ${bytesText(memory.at(-1) ?? 0)} ${plot(memory, Math.max(...memory))}`;
 }
+
+/** "plan.py-4e929dac: 50 %, 64 MiB" */
+function lineOf([sessionId, samples]: [string, Samples]): string {
+    return unbroken(`${label(sessionId, 24)}: ${percentText(busyProcessors(samples))}, ${bytesText(samples.memoryBytes.at(-1) ?? 0)}`);
+}
+
+const percentText = (busy: number[]) => `${Math.round(100 * (busy.at(-1) ?? 0))} %`;
 
 /** How many processors were busy between each two samples. */
 function busyProcessors({ at, processorSeconds }: Samples): number[] {

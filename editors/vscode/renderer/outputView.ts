@@ -20,8 +20,8 @@ import { jsonTree } from "./json";
 import type { LargeData } from "./largeData";
 import { markdown } from "./markdown";
 
-/** Each opens a dialog that says what will change, or asks in the approvals view. */
-const remedyButtons: Record<RemedyKind, string> = { rule: "Add This Rule…", restart: "Restart with It…", install: "Install" };
+/** Each opens a dialog that says what will change, or asks in the approvals view, but for wrappers. */
+const remedyButtons: Record<RemedyKind, string> = { rule: "Add This Rule…", restart: "Restart with It…", install: "Install", wrappers: "Generate Wrappers" };
 
 export class OutputView {
     constructor(

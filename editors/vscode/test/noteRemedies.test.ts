@@ -9,12 +9,13 @@ const rule = { effect: "allow", kind: "network", host: "a.example" } as const;
 const refused: Note = { text: "a.example:443 was refused", remedy: "add a rule for it", rule };
 const hidden: Note = { text: "/data is not shown", remedy: "allow reading /data: restarts the kernel", sandbox: { allowRead: ["/data"] } };
 const missing: Note = { text: "there is no module pandas", remedy: "cellgate install pandas", install: ["pandas"] };
+const unwritten: Note = { text: "there are no wrappers mcptools.notes", remedy: "cellgate generate notes" };
 const advice: Note = { text: "/etc/x cannot be made", remedy: "make it outside of the sandbox" };
 
 function fixture(confirms = true) {
     const done: unknown[] = [];
     const shown: string[] = [];
-    const execution = { id: "run", sessionId: "plan", state: "finished" as const, result: resultOf("run", { notes: [refused, hidden, advice, missing] }) };
+    const execution = { id: "run", sessionId: "plan", state: "finished" as const, result: resultOf("run", { notes: [refused, hidden, advice, missing, unwritten] }) };
     const remedies = new NoteRemedies(
         {
             executions: { get: (id) => (id === "run" ? execution : undefined) },
@@ -30,6 +31,7 @@ function fixture(confirms = true) {
             report: (message) => shown.push(message),
         },
         { install: (packages, sessionId) => Promise.resolve(done.push(["install", packages, sessionId]) > 0) },
+        (code) => Promise.resolve(done.push(["generate", code])),
     );
     return { remedies, done, shown };
 }
@@ -55,6 +57,12 @@ test("an install needs no further dialog: the sidecar asks about it", async () =
     assert.deepEqual([done, shown], [[["install", ["pandas"], "plan"]], []]);
 });
 
+test("missing wrappers are written", async () => {
+    const { remedies, done, shown } = fixture();
+    assert.equal(await remedies.apply("run", 4), true);
+    assert.deepEqual([done, shown], [[["generate", unwritten.text]], []]);
+});
+
 test("what is not confirmed changes nothing", async () => {
     for (const index of [0, 1]) {
         const { remedies, done, shown } = fixture(false);
@@ -66,13 +74,13 @@ test("what is not confirmed changes nothing", async () => {
 test("advice, and a note that is not known, can not be applied", async () => {
     const { remedies, done, shown } = fixture();
     await assert.rejects(remedies.apply("run", 2), /no action is known/);
-    await assert.rejects(remedies.apply("run", 4), /not known any more/);
+    await assert.rejects(remedies.apply("run", 5), /not known any more/);
     await assert.rejects(remedies.apply("another", 0), /not known any more/);
     assert.deepEqual([done, shown], [[], []]);
 });
 
 test("a note offers what it can do, and hidden characters are shown in it", () => {
-    assert.deepEqual([refused, hidden, advice, missing].map(remedyKind), ["rule", "restart", undefined, "install"]);
+    assert.deepEqual([refused, hidden, advice, missing, unwritten].map(remedyKind), ["rule", "restart", undefined, "install", "wrappers"]);
     assert.equal(describeRemedy(advice, "plan"), undefined);
     const both = describeRemedy({ ...hidden, sandbox: { allowWrite: ["/a\u202eb"], gpu: true } }, "plan")?.detail;
     assert.match(both ?? "", /read and written: \/a\\u\{202e\}b\nCan be used: the graphics cards/);

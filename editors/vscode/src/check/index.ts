@@ -10,10 +10,10 @@ import { folderNotServed, isOtherFolder } from "../cells/otherFolder";
 import type { Execution } from "../executions";
 import { notebookOf } from "../notebooks/cellDocuments";
 import { inform, showError, showProgress } from "../notices";
+import { generateImported } from "../toolServers/generate";
 import { Checker, type Checked } from "./checker";
 import { Findings, wrappersCommand } from "./findings";
 import { inContext, piecesOf } from "./pieces";
-import { serverImported } from "./wrappers";
 
 type When = "off" | "onSave" | "onRun";
 
@@ -77,11 +77,9 @@ class DocumentChecks implements vscode.Disposable {
         else void inform(checkers === "" ? "cellgate: nothing here checks this code." : `cellgate: nothing was found by ${checkers}.`);
     }
 
-    /** Those of the server that `code` imports from, or else of one that the user picks; what was missing is checked again. */
+    /** Those that `code` imports; what was missing is checked again. */
     async generateWrappers(document: vscode.TextDocument, code: string): Promise<void> {
-        const { servers } = await this.cellgate.sidecar.request("toolServers/list", {});
-        const name = serverImported(code, servers.map((server) => server.name));
-        await vscode.commands.executeCommand("cellgate.generateWrappers", name === undefined ? undefined : { server: { name } });
+        await generateImported(this.cellgate, code);
         const target = targetOf(document);
         if (target && !document.isClosed) await this.check(target, 0);
     }

@@ -41,8 +41,8 @@ export interface OmittedItem {
     outputs: number;
 }
 
-/** How a remedy is applied: by a rule of the session, by a restart of its kernel, or by an install. */
-export type RemedyKind = "rule" | "restart" | "install";
+/** How a remedy is applied: by a rule of the session, by a restart of its kernel, by an install, or by writing wrappers. */
+export type RemedyKind = "rule" | "restart" | "install" | "wrappers";
 
 export interface ShownNote {
     text: string;

@@ -7,6 +7,7 @@ import { textOf } from "../client/errors";
 import { ask, fail, inform, warn } from "../notices";
 import { packageInstalls } from "../packages/dialogs";
 import { label } from "../text";
+import { generateImported } from "../toolServers/generate";
 import { documentUri } from "../uris";
 import { dataOf, recordOf } from "./journal";
 import { reveal } from "./reveal";
@@ -24,7 +25,7 @@ export function rendererHost(cellgate: Cellgate, pages: OutputPages): vscode.Dis
         confirm: async ({ question, detail, action }) => (await ask(question, detail, action)) === action,
         report: (message) => void inform(`cellgate: ${message}`),
     };
-    const remedies = new NoteRemedies(cellgate, dialogs, packageInstalls(cellgate));
+    const remedies = new NoteRemedies(cellgate, dialogs, packageInstalls(cellgate), (code) => generateImported(cellgate, code));
 
     async function answer(editor: vscode.NotebookEditor, request: RendererRequest): Promise<void> {
         switch (request.kind) {

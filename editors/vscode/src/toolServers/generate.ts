@@ -4,9 +4,17 @@
 import { randomUUID } from "node:crypto";
 import * as vscode from "vscode";
 import type { Cellgate } from "../cellgate";
+import { serverImported } from "../check/wrappers";
 import { inform, showCancellableProgress, warn } from "../notices";
 import type { WrapperLanguage, WrappersGenerateResult } from "../protocol/messages";
 import { label } from "../text";
+
+/** Those of the server that `code` imports from, or else of one that the user picks. */
+export async function generateImported({ sidecar }: Pick<Cellgate, "sidecar">, code: string): Promise<void> {
+    const { servers } = await sidecar.request("toolServers/list", {});
+    const name = serverImported(code, servers.map((server) => server.name));
+    await vscode.commands.executeCommand("cellgate.generateWrappers", name === undefined ? undefined : { server: { name } });
+}
 
 export async function generateWrappers({ sidecar, log }: Cellgate, server: string): Promise<void> {
     const result = await showCancellableProgress(`Writing the wrappers of ${label(server)}`, async (report, token) => {

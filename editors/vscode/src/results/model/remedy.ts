@@ -16,10 +16,11 @@ export interface Remedy {
 }
 
 /** Which remedy a note offers; undefined of a note that is advice only. */
-export function remedyKind({ rule, sandbox, install }: Pick<Note, "rule" | "sandbox" | "install">): RemedyKind | undefined {
+export function remedyKind({ text, rule, sandbox, install }: Note): RemedyKind | undefined {
     if (rule) return "rule";
     if (install) return "install";
-    return sandbox ? "restart" : undefined;
+    if (sandbox) return "restart";
+    return text.startsWith("there are no wrappers mcptools") ? "wrappers" : undefined;
 }
 
 export function describeRemedy(note: Note, sessionId: string): Remedy | undefined {

@@ -46,6 +46,11 @@ test("entries say in words what happened", () => {
         ["action.decided", decided, "allowed: read_file of filesystem"],
         ["action.decided", { ...decided, action: { ...action, argumentsText: '{"path":"out/4.txt","n":1}' } }, "allowed: read_file of filesystem: out/4.txt"],
         ["action.decided", { ...decided, decision: "deny", action: undefined, display: ["a tool call"] }, "denied: a tool call"],
+        [
+            "action.decided",
+            { ...decided, action: { kind: "install", command: ["/usr/bin/python3", "-m", "pip", "install", "--", "six"] }, display: ["install packages: six", "command: …"] },
+            "allowed: install packages: six",
+        ],
         ["action.ended", { number: 7, status: "failed", error: "no file" }, "failed: action 7: no file"],
         ["execution.started", { code: "\nimport os\nos.getcwd()" }, "ran: import os"],
         ["execution.started", { sha256: "00", bytes: 70000 }, "ran: 70000 bytes of code"],

@@ -96,8 +96,9 @@ function secretText({ name, scope }: Secret): string {
     return `secret ${name}${owners[scope] ?? ""}`;
 }
 
+/** The first line about an install names the packages, which are last in its command. */
 function subjectOf({ action, display }: PastDecision): string {
-    return action ? callText(action) : (display[0] ?? "an action");
+    return action && action.kind !== "install" ? callText(action) : (display[0] ?? "an action");
 }
 
 /** Of the code that cellgate writes to run a saved tool, in a session that it makes for this. */

@@ -37,6 +37,18 @@ local function load_plugin()
   vim.cmd.runtime("plugin/cellgate.lua")
 end
 
+it("commands: in the window of the log they are about the workspace from which it was opened", function()
+  start()
+  cells_of({ "# %%", "a" })
+  local workspace = require("cellgate.workspace")
+  local before = workspace.root(0)
+  vim.b.cellgate_root, vim.b.cellgate_session = before, "other"
+  command("log")
+  equal(vim.api.nvim_buf_get_name(0), require("cellgate.log").path())
+  equal({ workspace.root(0), require("cellgate.at_cursor").kernel() }, { before, "other" })
+  vim.cmd.close()
+end)
+
 it("commands: above, below, all and file run what they say, next and previous go there", function()
   local fake = start()
   cells_of({ "# %%", "a", "# %%", "b", "# %%", "c" })

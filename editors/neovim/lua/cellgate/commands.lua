@@ -456,7 +456,9 @@ M.all = {
   log = {
     does = "Opens the plugin's log.",
     act = function()
+      local root, kernel = workspace.root(current_buffer()), kernel_here()
       vim.cmd.split(vim.fn.fnameescape(require("cellgate.log").path()))
+      vim.b.cellgate_root, vim.b.cellgate_session = root, kernel
     end,
   },
 }

@@ -411,7 +411,7 @@ local function start_saving(record)
   end
   local fake = start(record)
   fake.answers["tools/call"] = function()
-    return { content = { { type = "text", text = "saved" } } }
+    return { content = { { type = "text", text = "two is saved, " .. ("and more about it "):rep(9) } } }
   end
   local shown = notices()
   open()
@@ -434,7 +434,7 @@ it("record: S saves a function of code that ran long ago, with the rules of its 
     entry(0, "execution.started", { code = code }, run("a")),
     entry(0, "execution.ended", { status = "ok" }, run("a")),
   })
-  equal(press("ended: ok"), "saved")
+  equal(press("ended: ok"), "saved two; to import it: :Cellgate generate saved")
   local saved = { name = "two", code = code, rulesOf = { run("a").executionId } }
   equal(fake:asked("tools/call")[1].params, { server = "host", tool = "save_tool", arguments = saved })
 end)

@@ -39,7 +39,7 @@ class SavedTools(NeovimTest):
         neovim.wait_finished(1)
         neovim.command("Cellgate save")
         self.allow(neovim, "save_tool", "def double(n: int) -> int:")
-        neovim.wait_message("double is saved as saved/double")
+        neovim.wait_message("saved double; to import it: :Cellgate generate saved")
         neovim.command("Cellgate generate saved")
         neovim.wait_message("mcptools.saved has 1 module")
         neovim.keys("G")
@@ -63,7 +63,7 @@ class SavedTools(NeovimTest):
         asked = json.loads(neovim.approvals()[0]["action"]["argumentsText"])
         self.assertEqual((asked["name"], asked["rules"]), ("notes", ["allow host/read_file path=notes.txt"]))
         self.allow(neovim, "save_tool", "allow host/read_file path=notes.txt")
-        neovim.wait_message("notes is saved as saved/notes")
+        neovim.wait_message("saved notes; to import it: :Cellgate generate saved")
         neovim.command("Cellgate record def notes")
         neovim.wait_screen("ran: from mcptools.host import read_file")
         neovim.keys("G$?ran: from<CR>S")  # above are runs that save_tool made

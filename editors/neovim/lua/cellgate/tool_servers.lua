@@ -58,8 +58,11 @@ local function save_function(here, id, code, name)
     "tools/call",
     { server = "host", tool = "save_tool", arguments = { name = name, code = code, rulesOf = { id } } },
     list_window.or_tell(function(result)
-      local words = result.content[1] and result.content[1].text or ""
-      notify.show(words, result.isError and vim.log.levels.ERROR or nil)
+      if result.isError then
+        notify.show(result.content[1] and result.content[1].text or "", vim.log.levels.ERROR)
+      else -- the answer's own words are longer than a row
+        notify.show(("saved %s; to import it: :Cellgate generate saved"):format(name))
+      end
     end)
   )
 end

@@ -86,15 +86,18 @@ function M.limits_words(limits)
   return words[1] and table.concat(words, ", ") or "none beside the defaults"
 end
 
-local function show(here, id)
+--- Shows the session that runs, in words; of nil where none does.
+---@param here cellgate.Session
+---@param id string of the session
+---@param words_of fun(info?: SessionInfo): string
+function M.show(here, id, words_of)
   here:request(
     "session/list",
     {},
     list_window.or_tell(function(result)
-      local found = vim.iter(result.sessions):find(function(each)
+      notify.show(words_of(vim.iter(result.sessions):find(function(each)
         return each.sessionId == id
-      end)
-      notify.show(found and ("%s: %s"):format(id, M.limits_words(found.limits)) or "no kernel runs here")
+      end)))
     end)
   )
 end
@@ -106,7 +109,9 @@ end
 function M.act(root, id, arguments)
   local here = session.of(root)
   if not arguments[1] then
-    return show(here, id)
+    return M.show(here, id, function(info)
+      return info and ("%s: %s"):format(id, M.limits_words(info.limits)) or "no kernel runs here"
+    end)
   end
   local limits, problem = M.parse(arguments)
   if problem then

@@ -122,19 +122,6 @@ local function words_of(info, id, settings)
   }, "; ")
 end
 
-local function show(here, id)
-  here:request(
-    "session/list",
-    {},
-    list_window.or_tell(function(result)
-      local found = vim.iter(result.sessions):find(function(each)
-        return each.sessionId == id
-      end)
-      notify.show(words_of(found, id, settings_of(here.root, id)))
-    end)
-  )
-end
-
 --- What was typed: limits, and what needs a new kernel.
 ---@param arguments string[]
 ---@return string[]? limits as `:Cellgate limits` takes them
@@ -265,7 +252,9 @@ end
 function M.act(root, id, arguments)
   local here = session.of(root)
   if not arguments[1] then
-    return show(here, id)
+    return limits.show(here, id, function(info)
+      return words_of(info, id, settings_of(root, id))
+    end)
   end
   local of_limits, others, problem = M.parse(arguments)
   if not of_limits or not others then

@@ -135,8 +135,8 @@ std::string text_of(const protocol::Note& note, std::string_view wrapper_tool) {
     if (note.remedy.starts_with(protocol::wrapper_command)) {
         return fmt::format("[{}; the tool {} writes them]", note.text, wrapper_tool);
     }
-    return fmt::format("[{}{}; for your user: {}]", note.text,
-                       note.install ? "; the tool install_package asks your user to install it" : "", note.remedy);
+    return fmt::format("[{}{}; {}]", note.text,
+                       note.install ? "; the tool install_package asks your user to install it" : "", advice_of(note));
 }
 
 CallToolResult result_of(OutputPage& page, const ExecuteResult& result, const std::string& notice,

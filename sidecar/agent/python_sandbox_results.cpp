@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "python_sandbox_settings.hpp"
+#include "run_code.hpp"
 
 #include <fmt/format.h>
 
@@ -137,7 +138,7 @@ std::optional<Texts> warnings_of(const protocol::ExecuteResult& ended) {
     }
     Texts warnings;
     for (const protocol::Note& note : *ended.notes) {
-        warnings.push_back(fmt::format("Blocked operation: {}; for your user: {}", note.text, note.remedy));
+        warnings.push_back(fmt::format("Blocked operation: {}; {}", note.text, advice_of(note)));
     }
     return warnings;
 }

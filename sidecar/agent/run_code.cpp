@@ -3,6 +3,7 @@
 #include "base/json_scan.hpp"
 #include "base/names.hpp"
 #include "output_reader.hpp"
+#include "protocol/code_advice.hpp"
 
 #include <chrono>
 #include <string>
@@ -63,6 +64,10 @@ Task<protocol::ExecuteResult> run_code(SidecarClient* sidecar, protocol::Execute
         // It is more than a user allows agents: without a time limit, the sidecar takes that.
     }
     co_return co_await run_as_told(sidecar, std::move(params), std::move(call), id);
+}
+
+std::string advice_of(const protocol::Note& note) {
+    return note.remedy.starts_with(protocol::code_advice) ? note.remedy : "for your user: " + note.remedy;
 }
 
 } // namespace cellgate::agent

@@ -1,5 +1,6 @@
 #pragma once
-// `run_code` runs code for an agent and tells its client the latest line of output meanwhile.
+// `run_code` runs code for an agent and tells its client the latest line of output meanwhile;
+// `advice_of` is the advice of a note to an agent.
 
 #include "sidecar_client.hpp"
 
@@ -13,5 +14,8 @@ namespace cellgate::agent {
 // id of the execution before it begins; it must outlive the call.
 Task<protocol::ExecuteResult> run_code(SidecarClient* sidecar, protocol::ExecuteParams params, double usual_seconds,
                                        std::shared_ptr<mcp::ToolCall> call, std::string* id = nullptr);
+
+// What can be done about it, and by whom.
+std::string advice_of(const protocol::Note& note);
 
 } // namespace cellgate::agent

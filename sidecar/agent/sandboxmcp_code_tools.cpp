@@ -324,7 +324,7 @@ struct SandboxmcpCodeTools {
         }
         result.execution_time = ended.duration_seconds - ended.waited_seconds;
         for (const protocol::Note& note : ended.notes.value_or(std::vector<protocol::Note>{})) {
-            result.warnings.push_back(fmt::format("{}; for your user: {}", note.text, note.remedy));
+            result.warnings.push_back(fmt::format("{}; {}", note.text, advice_of(note)));
         }
         if (!streams.withheld.empty()) {
             result.withheld = std::move(streams.withheld);

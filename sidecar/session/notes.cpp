@@ -2,6 +2,7 @@
 
 #include "base/escape_unprintable.hpp"
 #include "gate/connection_rule.hpp"
+#include "protocol/code_advice.hpp"
 #include "sandbox/explain.hpp"
 
 #include <fmt/format.h>
@@ -75,7 +76,8 @@ protocol::Note note_of_direct_connection() {
     protocol::Note note;
     note.text = "something connected, or looked up a name, by itself: in the sandbox there is neither a route nor a "
                 "resolver, only the proxy that HTTPS_PROXY and ALL_PROXY name";
-    note.remedy = "use what reads these variables; then each new host is asked about";
+    note.remedy =
+        fmt::format("{}use what reads these variables; then each new host is asked about", protocol::code_advice);
     return note;
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "base/escape_unprintable.hpp"
+#include "protocol/code_advice.hpp"
 
 #include <fmt/format.h>
 
@@ -14,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* can_write_instead = "write into the workspace or, for this session only, into /tmp or the home";
+constexpr const char* can_write_instead = "{}write into the workspace or, for this session only, into /tmp or the home";
 
 enum class Use { reading, writing };
 
@@ -81,7 +82,7 @@ std::optional<protocol::Note> note_of_new(const StartedSandbox& sandbox, const s
     protocol::Note note;
     note.text = fmt::format("{} cannot be made in the sandbox, where its folder can be read, not written: {}",
                             escape_unprintable(explained.path), escape_unprintable(folder.reason));
-    note.remedy = can_write_instead;
+    note.remedy = fmt::format(can_write_instead, protocol::code_advice);
     return note;
 }
 
@@ -108,7 +109,7 @@ protocol::Note note_of_read_only(const StartedSandbox& sandbox, const sandbox::P
     note.text = fmt::format("{} can be read in the sandbox, not written: {}", escape_unprintable(explained.path),
                             escape_unprintable(explained.reason));
     if (explained.cause == sandbox::Cause::baseline) {
-        note.remedy = can_write_instead;
+        note.remedy = fmt::format(can_write_instead, protocol::code_advice);
     } else if (!offer(sandbox, note, Use::writing, explained.path)) {
         note.remedy = "change it outside of the sandbox";
     }

@@ -2,6 +2,7 @@
 
 #include "failed_path_finder.hpp"
 #include "packages/npm_names.hpp"
+#include "protocol/code_advice.hpp"
 
 #include <fmt/format.h>
 
@@ -77,7 +78,7 @@ protocol::Note note_of_syntax() {
     note.text =
         "Deno's kernel says no more than this when code cannot be compiled: most often an error of syntax, or a "
         "name that is declared already";
-    note.remedy = "`deno check FILE` names the line in a file";
+    note.remedy = fmt::format("{}try it in parts; `deno check FILE` names the line in a file", protocol::code_advice);
     return note;
 }
 

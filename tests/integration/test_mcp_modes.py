@@ -78,6 +78,23 @@ class MissingWrappers(McpTest):
         self.assertIn("for your user: cellgate generate host", told)
 
 
+class Notes(McpTest):
+    """The lines under a result that say what the sandbox refused, and what can be done."""
+
+    def test_say_whether_the_code_or_the_user_can_follow_them(self):
+        direct = "import socket\nsocket.create_connection(('192.0.2.1', 80), timeout=5)"
+        proxied = "import urllib.request\nurllib.request.urlopen('http://192.0.2.1/', timeout=5)"
+        for mode, run in (("few", "execute"), ("ipybox", "execute_ipython_cell"), ("sandboxmcp", "execute_code")):
+            with self.subTest(mode):
+                agent = self.mcp(tools=mode)
+                told = text_of(agent.call(run, code=direct))
+                self.assertIn("; in the code: use what reads these variables", told)
+                self.assertNotIn("for your user: in", told)
+                self.assertIn("; for your user: to allow it, add a rule for", text_of(agent.call(run, code=proxied)))
+                told = text_of(agent.call(run, code="open('/usr/bin/env', 'a')"))
+                self.assertIn("; in the code: write into the workspace", told)
+
+
 class Words(McpTest):
     def test_of_the_usual_tools_name_none_that_is_not_there(self):
         agent = self.mcp(tools="few")

@@ -142,7 +142,7 @@ TEST_CASE("a guarded file says what guards it, and what can be done") {
 
     note = fixture.note_of_writing("/usr/bin/env");
     REQUIRE(note);
-    CHECK(note->remedy.starts_with("write into the workspace"));
+    CHECK(note->remedy.starts_with("in the code: write into the workspace"));
     CHECK_FALSE(note->sandbox);
 }
 

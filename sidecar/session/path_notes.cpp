@@ -72,6 +72,18 @@ std::optional<protocol::Note> note_of_absent(const StartedSandbox& sandbox, cons
     return note;
 }
 
+// The same for what exists and for what does not, so an agent cannot list the user's files with it.
+protocol::Note note_of_outside(const StartedSandbox& sandbox, const sandbox::PathExplanation& explained) {
+    protocol::Note note;
+    note.text = fmt::format("{} is not in the sandbox: {}", escape_unprintable(explained.path),
+                            escape_unprintable(explained.reason));
+    note.remedy =
+        fmt::format("{}use files of the workspace, {}; your user can copy one there, or allow reading it in the "
+                    "sandbox's settings",
+                    protocol::code_advice, escape_unprintable(sandbox.profile.workspace));
+    return note;
+}
+
 // A new file in a folder that can only be read.
 std::optional<protocol::Note> note_of_new(const StartedSandbox& sandbox, const sandbox::PathExplanation& explained) {
     const sandbox::PathExplanation folder =
@@ -129,7 +141,7 @@ std::optional<protocol::Note> note_of_path(const StartedSandbox& sandbox, const 
         if (explained.cause == sandbox::Cause::machine) {
             return wrote ? note_of_new(sandbox, explained) : std::nullopt;
         }
-        return for_user ? note_of_absent(sandbox, explained) : std::nullopt;
+        return for_user ? note_of_absent(sandbox, explained) : note_of_outside(sandbox, explained);
     case sandbox::Visibility::unreadable:
         return explained.cause == sandbox::Cause::machine ? std::nullopt
                                                           : std::optional(note_of_unreadable(sandbox, explained));

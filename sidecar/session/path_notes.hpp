@@ -23,8 +23,8 @@ struct StartedSandbox {
 
 // Nothing if the sandbox is not the cause. The note offers access to the path itself if it exists outside and the
 // access would be granted: writing only for an error of writing, else reading. `failed.path` is absolute. Only a
-// note for a user reveals whether a hidden path exists on this machine: an agent could list your files with it. May
-// block (file system).
+// note for a user reveals whether a hidden path exists on this machine: an agent could list your files with it; its
+// note names the workspace. May block (file system).
 std::optional<protocol::Note> note_of_path(const StartedSandbox& sandbox, const FailedPath& failed, bool for_user);
 
 } // namespace cellgate::session

@@ -94,6 +94,19 @@ class Notes(McpTest):
                 told = text_of(agent.call(run, code="open('/usr/bin/env', 'a')"))
                 self.assertIn("; in the code: write into the workspace", told)
 
+    def test_say_where_the_workspace_is_when_a_path_is_outside(self):
+        outside = self.workspace.home / "plan.txt"
+        agent = self.mcp(tools="few")
+        before = text_of(self.assert_failed(agent.call("execute", code=f"open({str(outside)!r})"), "FileNotFoundError"))
+        self.assertIn(f"[{outside} is not in the sandbox", before)
+        self.assertIn(f"; in the code: use files of the workspace, {self.workspace.path};", before)
+        outside.write_text("of the user alone")
+        after = text_of(agent.call("execute", code=f"open({str(outside)!r})"))
+        self.assertEqual(before.replace("[1]", "[2]"), after)
+        told = text_of(agent.call("execute", code="open('missing.txt')"))
+        self.assertIn("FileNotFoundError", told)
+        self.assertNotIn("not in the sandbox", told)
+
 
 class Words(McpTest):
     def test_of_the_usual_tools_name_none_that_is_not_there(self):

@@ -1,3 +1,4 @@
+#include "base/json_codec.hpp"
 #include "path_notes.hpp"
 #include "sandbox/launcher.hpp"
 #include "temp_folder.hpp"
@@ -89,7 +90,6 @@ TEST_CASE("of a name that does not exist outside either, nothing is offered") {
         CHECK_FALSE(note->sandbox);
         CHECK(note->remedy.starts_with("check the name"));
     }
-    CHECK_FALSE(fixture.note(fixture / "data/typo.csv", false));
 }
 
 TEST_CASE("writing is offered where writing was refused, and never more than the file itself") {
@@ -114,11 +114,23 @@ TEST_CASE("writing is offered where writing was refused, and never more than the
     CHECK_FALSE(note->sandbox->allow_write);
 }
 
-TEST_CASE("an agent does not learn what exists outside") {
+TEST_CASE("an agent learns where the workspace is, and not what exists outside") {
     const Fixture fixture;
-    CHECK_FALSE(fixture.note(fixture / "data/iris.csv", false));
-    CHECK(fixture.note(fixture / "data/iris.csv", true)); // the control
-    CHECK(fixture.note(fixture / "work/.env", false));    // in its own workspace
+    std::optional<protocol::Note> note = fixture.note(fixture / "data/iris.csv", false);
+    REQUIRE(note);
+    CHECK(note->text == fixture / "data/iris.csv" + " is not in the sandbox: the sandbox's own scratch space");
+    CHECK(note->remedy.starts_with("in the code: use files of the workspace, " + fixture / "work" + ";"));
+    CHECK_FALSE(note->sandbox);
+    const std::string of_iris = to_json(*note);
+    note = fixture.note(fixture / "data/typo.csv", false);
+    REQUIRE(note);
+    std::string of_typo = to_json(*note);
+    of_typo.replace(of_typo.find("typo"), 4, "iris");
+    CHECK(of_typo == of_iris);
+    CHECK(fixture.note("/no-such-file-at-all", false));
+    CHECK_FALSE(fixture.note(fixture / "work/missing.txt", false));
+    CHECK(fixture.note(fixture / "data/iris.csv", true)->sandbox); // the control
+    CHECK(fixture.note(fixture / "work/.env", false));             // in its own workspace
 }
 
 TEST_CASE("a guarded file says what guards it, and what can be done") {

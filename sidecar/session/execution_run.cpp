@@ -190,6 +190,9 @@ Task<void> ExecutionRun::answer_input(jupyter::InputRequest request) {
     } catch (const Error& error) {
         log_info("session {}: a prompt was not answered: {}", context_.options.id, error.message);
     }
+    if (!answer && execution_->agent) {
+        add_note(execution_->notes, note_of_prompt());
+    }
     instance_->kernel->client().reply_input(id, std::move(answer));
 }
 

@@ -81,6 +81,14 @@ protocol::Note note_of_direct_connection() {
     return note;
 }
 
+protocol::Note note_of_prompt() {
+    protocol::Note note;
+    note.text = "the code asked for input, which an agent's code does not get";
+    note.remedy = fmt::format("{}write the value where it asks; what only your user knows, ask for before you run it",
+                              protocol::code_advice);
+    return note;
+}
+
 void add_note(std::optional<std::vector<protocol::Note>>& notes, protocol::Note note) {
     std::vector<protocol::Note>& all = notes ? *notes : notes.emplace();
     const bool known = std::any_of(all.begin(), all.end(), [&](const auto& each) { return each.text == note.text; });

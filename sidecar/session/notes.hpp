@@ -23,6 +23,9 @@ protocol::Note note_of_distrust(const Endpoint& endpoint);
 // For code that bypassed the proxy, and so reached nothing.
 protocol::Note note_of_direct_connection();
 
+// For an agent's code that asked for input, and got none.
+protocol::Note note_of_prompt();
+
 // Adds `note` unless it is a duplicate or the list is full.
 void add_note(std::optional<std::vector<protocol::Note>>& notes, protocol::Note note);
 

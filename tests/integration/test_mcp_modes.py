@@ -107,6 +107,15 @@ class Notes(McpTest):
         self.assertIn("FileNotFoundError", told)
         self.assertNotIn("not in the sandbox", told)
 
+    def test_say_that_there_is_no_input(self):
+        agent = self.mcp(tools="few")
+        notice = "asked for input, which an agent's code does not get; in the code: "
+        for language, code in (("python", "input('name? ')"), ("python", "import getpass\ngetpass.getpass()"),
+                               ("bash", "read name; echo \"<$name>\"")):
+            with self.subTest(code):
+                self.assertIn(notice, text_of(agent.call("execute", code=code, language=language)))
+        self.assertNotIn(notice, text_of(agent.call("execute", code="1")))
+
 
 class Words(McpTest):
     def test_of_the_usual_tools_name_none_that_is_not_there(self):

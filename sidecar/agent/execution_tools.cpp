@@ -25,6 +25,8 @@ constexpr double default_seconds = 30;
 constexpr std::string_view loss_notice = "[The kernel was restarted before this, because the previous one was lost "
                                          "with its sidecar: its variables and imports are gone.]";
 
+constexpr std::string_view kernel_loss = "\n[Variables and imports are gone; the next call has a new kernel.]";
+
 // ---- Arguments of the tools
 // ------------------------------------------------------------------------------------------
 
@@ -100,20 +102,28 @@ std::string shortened(const std::string& text) {
     return text.size() > max_error_bytes ? text.substr(0, max_error_bytes) + "…" : text;
 }
 
+// Whether the kernel ended with the code, and the reason does not say what that means.
+bool is_loss_unsaid(ExecutionStatus status, std::string_view reason) {
+    const auto says = [reason](std::string_view words) { return reason.find(words) != std::string_view::npos; };
+    return (status == ExecutionStatus::killed || says("its kernel was ended")) && !says("variables are gone");
+}
+
 // How it ended, when that is not plain from the output.
 std::string ending_of(const ExecuteResult& result, bool output_was_cut) {
-    if (result.status == ExecutionStatus::ok) {
-        return result.reason ? fmt::format("[{}]", *result.reason) : std::string();
-    }
-    if (result.status != ExecutionStatus::error) {
+    if (result.status != ExecutionStatus::ok && result.status != ExecutionStatus::error) {
         std::string status = to_json(result.status);
         std::erase(status, '"');
-        return fmt::format("[{}: {}]", status, result.reason.value_or("the code was stopped"));
+        const std::string reason = result.reason.value_or("the code was stopped");
+        return fmt::format("[{}: {}]{}", status, reason, is_loss_unsaid(result.status, reason) ? kernel_loss : "");
     }
-    if (!output_was_cut || !result.error) {
-        return {};
+    std::string ending;
+    if (output_was_cut && result.error) {
+        ending = fmt::format("[ended with {}: {}]", result.error->ename, shortened(plain_text(result.error->evalue)));
     }
-    return fmt::format("[ended with {}: {}]", result.error->ename, shortened(plain_text(result.error->evalue)));
+    if (result.reason) { // it ended its kernel
+        ending += fmt::format("{}[{}]", ending.empty() ? "" : "\n", *result.reason);
+    }
+    return ending;
 }
 
 std::string rest_of(const std::string& execution_id, const OutputPage& page) {

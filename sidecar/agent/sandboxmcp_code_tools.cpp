@@ -322,6 +322,10 @@ struct SandboxmcpCodeTools {
         } else if (ended.status != ExecutionStatus::ok) {
             result.error = ended.reason.value_or("the code was stopped");
         }
+        const bool went_on = ended.status == ExecutionStatus::ok || ended.status == ExecutionStatus::error;
+        if (ended.reason && went_on) { // up to where it ended its kernel
+            result.warnings.push_back(*ended.reason);
+        }
         result.execution_time = ended.duration_seconds - ended.waited_seconds;
         for (const protocol::Note& note : ended.notes.value_or(std::vector<protocol::Note>{})) {
             result.warnings.push_back(fmt::format("{}; {}", note.text, advice_of(note)));

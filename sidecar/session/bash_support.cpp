@@ -46,6 +46,10 @@ std::optional<std::string> BashSupport::chdir_code(const std::string& directory)
     return "cd -- " + shell_word(directory);
 }
 
+std::string_view BashSupport::kernel_ends() const {
+    return "exit does, and a command that fails after set -e (within parentheses they end a subshell only)";
+}
+
 FailureCauses BashSupport::causes_of(const Failure& failure) const {
     FailedPathFinder finder;
     FailedPathFinder::for_lines(failure.printed, [&finder](std::string_view line) { finder.read_complaint(line); });

@@ -197,7 +197,8 @@ Task<void> ExecutionRun::answer_input(jupyter::InputRequest request) {
 }
 
 Task<std::string> ExecutionRun::end_by_exit() {
-    context_.on_kernel_lost("the code ended its kernel, as quit() and exit() do; the variables are gone");
+    const std::string_view ends = instance_->language->kernel_ends();
+    context_.on_kernel_lost(fmt::format("the code ended its kernel, as {}; the variables are gone", ends));
     bool by_itself = false;
     try {
         by_itself = co_await instance_->kernel->wait_exit(context_.services.clock.now() + exit_grace);
@@ -205,10 +206,10 @@ Task<std::string> ExecutionRun::end_by_exit() {
         // The session is being closed.
     }
     co_await end_kernel();
-    co_return by_itself
-        ? "it ended its kernel, as quit() and exit() do; the variables are gone"
-        : "it ended its kernel, as quit() and exit() do, and what that still did was ended with it; the "
-          "variables are gone";
+    std::string reason = fmt::format("it ended its kernel, as {}", ends);
+    reason +=
+        by_itself ? "; the variables are gone" : ", and what that still did was ended with it; the variables are gone";
+    co_return reason;
 }
 
 Task<protocol::ExecuteResult> ExecutionRun::end_with_kernel(std::string failure) {

@@ -117,6 +117,26 @@ class Notes(McpTest):
         self.assertNotIn(notice, text_of(agent.call("execute", code="1")))
 
 
+class EndedKernels(McpTest):
+    def test_are_named_with_their_cause_and_what_is_lost(self):
+        agent = self.mcp(tools="few")
+        for language, code, cause in (("bash", "set -e\nx=1\nfalse", "a command that fails after set -e"),
+                                      ("bash", "exit 3", "exit does"),
+                                      ("bash", "exit 0", "within parentheses they end a subshell only"),
+                                      ("python", "quit()", "as quit() and exit() do"),
+                                      ("python", "import os; os._exit(3)", "the kernel died: exit code 3")):
+            with self.subTest(code):
+                told = text_of(agent.call("execute", code=code, language=language))
+                self.assertIn(cause, told)
+                self.assertRegex(told, "variables are gone|Variables and imports are gone")
+        kept = agent.call("execute", code="y=1; ( set -e; false ); echo \"<$y>\"", language="bash")
+        self.assertEqual(text_of(self.assert_ok(kept)), "<1>\n")
+        agent = self.mcp(tools="sandboxmcp")
+        session = json.loads(text_of(agent.call("create_session", language="shell")))["session_id"]
+        ended = json.loads(text_of(agent.call("execute_code", code="exit 3", language="shell", session_id=session)))
+        self.assertIn("variables are gone", str(ended["warnings"]), ended)
+
+
 class Words(McpTest):
     def test_of_the_usual_tools_name_none_that_is_not_there(self):
         agent = self.mcp(tools="few")

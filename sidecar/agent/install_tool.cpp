@@ -7,6 +7,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+
 namespace cellgate::agent {
 
 namespace {
@@ -32,12 +36,33 @@ std::string success(const protocol::PackagesInstallResult& result) {
            "was imported in another version stays so until reset.";
 }
 
+constexpr std::string_view unreached =
+    "pip did not reach the package index, as it says above; that tells nothing of the package. Try again, or ask your "
+    "user to look at the machine's network, and at the index and the proxy in pip's configuration.";
+constexpr std::string_view no_wheel =
+    "For you only wheels are installed: a package of Python, or a version, without one for this Python cannot be "
+    "installed. Try another version or package, or ask your user, who can run `cellgate install --allow-source-builds "
+    "PACKAGE` in the workspace.";
+
+struct InstallAdvice {
+    std::string_view said; // by pip
+    std::string_view advice;
+};
+
+// The first one counts: pip that reaches no index also says that there is no matching distribution.
+constexpr std::array<InstallAdvice, 4> install_advice = {{{"after connection broken by", unreached},
+                                                          {"Could not fetch URL", unreached},
+                                                          {"not a trusted or secure host", unreached},
+                                                          {"No matching distribution found", no_wheel}}};
+
 std::string failure(const protocol::PackagesInstallResult& result) {
-    return fmt::format(
-        "Nothing was installed: {}\n\n{}\nFor you only wheels are installed: a package of Python, or a version, "
-        "without one for this Python cannot be installed. Try another version or package, or ask your user, "
-        "who can run `cellgate install --allow-source-builds PACKAGE` in the workspace.",
-        result.reason.value_or("the package manager failed"), result.output);
+    const auto fits = [&result](const InstallAdvice& each) {
+        return result.output.find(each.said) != std::string::npos;
+    };
+    const auto* advice = std::find_if(install_advice.begin(), install_advice.end(), fits);
+    return fmt::format("Nothing was installed: {}\n\n{}{}{}", result.reason.value_or("the package manager failed"),
+                       result.output, advice == install_advice.end() ? "" : "\n",
+                       advice == install_advice.end() ? "" : advice->advice);
 }
 
 struct InstallTool {

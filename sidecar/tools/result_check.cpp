@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace cellgate::tools {
 
 namespace {
@@ -20,6 +22,14 @@ std::string text_block(std::string_view text) {
     std::string block = R"({"type":"text","text":)";
     append_json_string(block, text);
     return block + "}";
+}
+
+// Code reads it, so it stays as it is.
+bool is_document(const protocol::CallToolResult& result) {
+    const std::vector<std::string_view> blocks = json_elements(result.content.text());
+    return result.structured_content || std::any_of(blocks.begin(), blocks.end(), [](std::string_view block) {
+               return !check_json(json_member_text(block, "text").value_or(""));
+           });
 }
 
 } // namespace
@@ -48,14 +58,14 @@ protocol::CallToolResult checked_result(const protocol::ToolSpec& tool, protocol
 }
 
 protocol::CallToolResult with_proxy_note(protocol::CallToolResult result) {
-    if (result.content.text().find("fetch failed") != std::string::npos) {
+    if (result.is_error.value_or(false) && result.content.text().find("fetch failed") != std::string::npos) {
         return with_notes(std::move(result), {std::string(proxy_note)});
     }
     return result;
 }
 
 protocol::CallToolResult with_notes(protocol::CallToolResult result, const std::vector<std::string>& notes) {
-    if (!result.is_error.value_or(false) || notes.empty()) {
+    if (notes.empty() || (!result.is_error.value_or(false) && is_document(result))) {
         return result;
     }
     std::string added;

@@ -16,7 +16,8 @@ protocol::CallToolResult checked_result(const protocol::ToolSpec& tool, protocol
 // Node's fetch says no more than "fetch failed" where it has no route. `result` is of a server in the sandbox.
 protocol::CallToolResult with_proxy_note(protocol::CallToolResult result);
 
-// What a failure may come from, added to one.
+// What explains the result, in lines added to it: why it failed, or why its server got no answer to a question. A
+// result that is JSON and no failure stays as it is.
 protocol::CallToolResult with_notes(protocol::CallToolResult result, const std::vector<std::string>& notes);
 
 } // namespace cellgate::tools

@@ -147,6 +147,9 @@ class WhoIsAsked(Asking):
         self.assertIn("no editor or terminal was there", text_of(call.result()))
         self.assertIn("no editor or terminal was there", without.request("toolServers/log", {"server": "booking"})["text"])
         self.assertIn('"decline"', text_of(call.result()))
+        call = self.start("ask", client=without, questions=[FORM], prose=True)  # whose server takes it for the user's no
+        self.assertRegex(text_of(call.result()), r"^the user said decline(.|\n)*no editor or terminal was there")
+        self.assertEqual(self.answers(self.start("ask", client=without, questions=[FORM])), [{"action": "decline"}])
 
     def test_an_agent_has_its_users_asked_and_cannot_answer(self):
         agent = self.agent()

@@ -300,8 +300,14 @@ std::vector<mcp::Tool> execution_tools(SidecarClient& sidecar, bool reads_more, 
             return tools->execute(std::move(arguments), std::move(call));
         }));
     all.push_back(mcp::typed_tool<CellArguments>(
-        tool_spec("execute_ipython_cell", "Run an IPython cell", Effect::runs,
-                  "Runs Python code in a stateful, sandboxed IPython kernel, as ipybox does.", cell_input),
+        tool_spec(
+            "execute_ipython_cell", "Run an IPython cell", Effect::runs,
+            "Runs Python code in a stateful, sandboxed IPython kernel, as ipybox does: variables and imports stay "
+            "until reset; top-level await and !COMMAND work. A tool of a registered server is a module: `from "
+            "mcptools.SERVER.TOOL import Params, run` and `run(Params(...))`. Each such call is subject to a user's "
+            "rules and may wait for a user's answer, and so does each host of the network, which is reached "
+            "through a proxy (HTTPS_PROXY). The workspace is writable.",
+            cell_input),
         [tools](CellArguments arguments, std::shared_ptr<ToolCall> call) {
             return tools->execute_cell(std::move(arguments), std::move(call));
         }));

@@ -17,10 +17,11 @@ constexpr std::string_view instructions =
     "answer; a denial says why, and asking again the same way will not change it.";
 
 constexpr std::string_view ipybox_instructions =
-    "Runs Python code in a stateful, sandboxed IPython kernel beside the user's editor. register_mcp_server makes a "
-    "Python package of an MCP server's tools, mcptools.NAME, which code that execute_ipython_cell runs imports. What "
-    "leaves the sandbox may wait for a user's answer; a denial says why, and asking again the same way will not change "
-    "it.";
+    "Runs Python code in a stateful, sandboxed IPython kernel beside the user's editor, with ipybox's tools. Write "
+    "code that calls the tools of MCP servers instead of calling them one by one: register_mcp_server makes a Python "
+    "package of a server's tools, mcptools.NAME, with a module for each, and execute_ipython_cell runs the code that "
+    "imports it. What leaves the sandbox may wait for a user's answer; a denial says why, and asking again the same "
+    "way will not change it.";
 
 constexpr std::string_view python_sandbox_instructions =
     "Runs Python code in a sandbox. Each call of execute_code has fresh variables. What leaves the sandbox may wait "

@@ -127,8 +127,7 @@ std::string ending_of(const ExecuteResult& result, bool output_was_cut) {
 }
 
 std::string rest_of(const std::string& execution_id, const OutputPage& page) {
-    return fmt::format("read_output with execution_id \"{}\" and cursor \"{}\" gives {}", execution_id, *page.next,
-                       page.is_shortened ? "all of it" : "the rest");
+    return where_all_is(execution_id, *page.next, page.is_shortened ? "all of it" : "the rest");
 }
 
 std::string cut_notice(const std::string& execution_id, const OutputPage& page) {

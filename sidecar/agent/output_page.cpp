@@ -1,5 +1,6 @@
 #include "output_page.hpp"
 
+#include "brief_traceback.hpp"
 #include "cut_output.hpp"
 #include "output_reader.hpp"
 
@@ -43,6 +44,7 @@ struct Shown {
     std::string text;
     std::string picture_type;
     std::string picture; // base64
+    bool is_brief = false;
 };
 
 std::string without_space(std::string base64) {
@@ -69,7 +71,24 @@ void show_data(const std::map<std::string, RawJson>& data, Shown& shown) {
     shown.text = fmt::format("[{}]\n", types);
 }
 
-Shown show(const protocol::OutputRecord& record) {
+void show_error(const Output& output, const std::string& rest, Shown& shown) {
+    std::vector<std::string> lines = output.traceback.value_or(std::vector<std::string>{});
+    std::transform(lines.begin(), lines.end(), lines.begin(), [](const std::string& line) { return plain_text(line); });
+    if (std::optional<std::string> brief = rest.empty() ? std::nullopt : brief_traceback(lines, rest)) {
+        shown.text = std::move(*brief);
+        shown.is_brief = true;
+        return;
+    }
+    for (const std::string& line : lines) {
+        shown.text += line + "\n";
+    }
+    if (lines.empty()) {
+        shown.text = fmt::format("{}: {}\n", output.ename.value_or(""), output.evalue.value_or(""));
+    }
+}
+
+// `brief`: of an execution in whose result tracebacks are brief; empty: they are whole.
+Shown show(const protocol::OutputRecord& record, const std::string& brief) {
     Shown shown;
     if (!record.output) {
         shown.text = fmt::format("[{} bytes of output are not kept]\n", record.skipped_bytes.value_or(0));
@@ -79,13 +98,8 @@ Shown show(const protocol::OutputRecord& record) {
     if (output.output_type == "stream") {
         shown.text = plain_text(output.text.value_or(""));
     } else if (output.output_type == "error") {
-        const std::vector<std::string> lines = output.traceback.value_or(std::vector<std::string>{});
-        for (const std::string& line : lines) {
-            shown.text += plain_text(line) + "\n";
-        }
-        if (lines.empty()) {
-            shown.text = fmt::format("{}: {}\n", output.ename.value_or(""), output.evalue.value_or(""));
-        }
+        const std::string rest = brief.empty() ? std::string() : where_all_is(brief, fmt::format("{}:0", record.seq));
+        show_error(output, rest, shown);
     } else if (output.data) {
         show_data(*output.data, shown);
     }
@@ -95,14 +109,14 @@ Shown show(const protocol::OutputRecord& record) {
 // Fills a page from records.
 class PageWriter {
   public:
-    PageWriter(OutputPage& page, Position position, std::size_t characters)
-        : page_(page), position_(position), left_(characters) {}
+    PageWriter(OutputPage& page, Position position, std::size_t characters, std::string brief)
+        : page_(page), position_(position), left_(characters), brief_(std::move(brief)) {}
 
     const Position& position() const { return position_; }
 
     // False when the page is full.
     bool add(const protocol::OutputRecord& record) {
-        const Shown shown = show(record);
+        const Shown shown = show(record, brief_);
         if (!shown.picture.empty()) {
             add_picture(shown);
         }
@@ -111,7 +125,7 @@ class PageWriter {
         const std::size_t taken = bytes_of_characters(text, left_);
         left_ -= static_cast<std::size_t>(append_written(block_, text.substr(0, taken)));
         if (taken < text.size()) {
-            position_ = Position{record.seq, position_.offset + taken};
+            position_ = Position{record.seq, shown.is_brief ? 0 : position_.offset + taken};
             return false;
         }
         position_ = Position{record.seq + record.count, 0};
@@ -142,6 +156,7 @@ class PageWriter {
     OutputPage& page_;
     Position position_;
     std::size_t left_;
+    std::string brief_; // as show() has it
     std::size_t picture_bytes_ = max_picture_bytes;
     std::string block_; // of text, not yet in the content
 };
@@ -154,8 +169,9 @@ struct Gathered {
 
 Task<Gathered> gather(SidecarClient* sidecar, std::shared_ptr<mcp::ToolCall> on_behalf, std::string execution_id) {
     Gathered all;
-    std::function<bool(const protocol::OutputRecord&)> take = [&all](const protocol::OutputRecord& record) {
-        const Shown shown = show(record);
+    std::function<bool(const protocol::OutputRecord&)> take = [&all,
+                                                               execution_id](const protocol::OutputRecord& record) {
+        const Shown shown = show(record, execution_id);
         append_written(all.text, shown.text);
         all.has_pictures = all.has_pictures || !shown.picture.empty();
         return all.text.size() <= max_gathered_bytes;
@@ -166,12 +182,10 @@ Task<Gathered> gather(SidecarClient* sidecar, std::shared_ptr<mcp::ToolCall> on_
     co_return all;
 }
 
-} // namespace
-
-Task<OutputPage> read_output_page(SidecarClient* sidecar, std::shared_ptr<mcp::ToolCall> on_behalf,
-                                  std::string execution_id, std::optional<std::string> cursor, std::size_t characters) {
+Task<OutputPage> read_page(SidecarClient* sidecar, std::shared_ptr<mcp::ToolCall> on_behalf, std::string execution_id,
+                           Position position, std::size_t characters, bool is_brief) {
     OutputPage page;
-    PageWriter writer(page, cursor ? parse_cursor(*cursor) : Position{}, characters);
+    PageWriter writer(page, position, characters, is_brief ? execution_id : std::string());
     std::function<bool(const protocol::OutputRecord&)> take = [&writer](const protocol::OutputRecord& record) {
         return writer.add(record);
     };
@@ -187,9 +201,22 @@ Task<OutputPage> read_output_page(SidecarClient* sidecar, std::shared_ptr<mcp::T
     co_return page;
 }
 
+} // namespace
+
+std::string where_all_is(const std::string& execution_id, const std::string& cursor, std::string_view what) {
+    return fmt::format("read_output with execution_id \"{}\" and cursor \"{}\" gives {}", execution_id, cursor, what);
+}
+
+Task<OutputPage> read_output_page(SidecarClient* sidecar, std::shared_ptr<mcp::ToolCall> on_behalf,
+                                  std::string execution_id, std::optional<std::string> cursor, std::size_t characters) {
+    const Position position = cursor ? parse_cursor(*cursor) : Position{};
+    co_return co_await read_page(sidecar, std::move(on_behalf), std::move(execution_id), position, characters, false);
+}
+
 Task<OutputPage> read_output_ends(SidecarClient* sidecar, std::shared_ptr<mcp::ToolCall> on_behalf,
                                   std::string execution_id, std::size_t characters) {
-    OutputPage page = co_await read_output_page(sidecar, on_behalf, execution_id, std::nullopt, characters);
+    constexpr Position start{};
+    OutputPage page = co_await read_page(sidecar, on_behalf, execution_id, start, characters, true);
     if (!page.cut) {
         co_return page;
     }
@@ -208,7 +235,7 @@ Task<OutputPage> read_output_ends(SidecarClient* sidecar, std::shared_ptr<mcp::T
     }
     const std::string_view end = end_of(all.text, characters / 4);
     const std::size_t beginning = characters - characters / 4;
-    page = co_await read_output_page(sidecar, std::move(on_behalf), std::move(execution_id), std::nullopt, beginning);
+    page = co_await read_page(sidecar, std::move(on_behalf), std::move(execution_id), start, beginning, true);
     const std::size_t shown = beginning + count_characters(end);
     page.left_out = std::max(count_characters(all.text), shown) - shown;
     page.end = end;

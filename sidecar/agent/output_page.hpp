@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace cellgate::agent {
 
@@ -25,12 +26,16 @@ struct OutputPage {
     bool is_shortened = false; // the content is a JSON document of which `next` gives all
 };
 
+// How an agent reads more, in words.
+std::string where_all_is(const std::string& execution_id, const std::string& cursor,
+                         std::string_view what = "all of it");
+
 // `cursor`: from an earlier page; none: the first page. Text is cut at `characters`. Throws Error{invalid_params} for
 // an invalid cursor, and what output/read does.
 Task<OutputPage> read_output_page(SidecarClient* sidecar, std::shared_ptr<mcp::ToolCall> on_behalf,
                                   std::string execution_id, std::optional<std::string> cursor, std::size_t characters);
-// The output of an execution that has ended: all of it, or where it is longer its beginning and its end, or of a JSON
-// document what cut_json() leaves. Of more than 4 MiB the first page. Throws as above.
+// The output of an execution that has ended, with brief tracebacks: all of it, or where it is longer its beginning and
+// its end, or of a JSON document what cut_json() leaves. Of more than 4 MiB the first page. Throws as above.
 Task<OutputPage> read_output_ends(SidecarClient* sidecar, std::shared_ptr<mcp::ToolCall> on_behalf,
                                   std::string execution_id, std::size_t characters);
 

@@ -1,6 +1,7 @@
 """What holds for the tools of `cellgate mcp` in each of its modes."""
 
 import json
+import re
 import unittest
 
 from mcp_testing import McpTest, text_of
@@ -135,6 +136,25 @@ class EndedKernels(McpTest):
         session = json.loads(text_of(agent.call("create_session", language="shell")))["session_id"]
         ended = json.loads(text_of(agent.call("execute_code", code="exit 3", language="shell", session_id=session)))
         self.assertIn("variables are gone", str(ended["warnings"]), ended)
+
+
+class Tracebacks(McpTest):
+    CODE = ("import json\nclass Strange:\n    pass\ndef save(value):\n    return json.dumps(value, indent=1)\n"
+            "save([[[[Strange()]]]])")
+
+    def test_leave_out_the_frames_of_libraries_which_can_be_read(self):
+        agent = self.mcp(tools="few")
+        told = text_of(self.assert_failed(agent.call("execute", code=self.CODE), "not JSON serializable"))
+        self.assertIn("line 5, in save(value)", told)
+        self.assertNotIn("json/encoder.py", told)
+        more = re.search(r'frames of libraries left out: read_output with execution_id "(\w+)" and cursor "([\d:]+)"', told)
+        whole = text_of(agent.call("read_output", execution_id=more[1], cursor=more[2]))
+        self.assertIn("json/encoder.py", whole)
+        self.assertLess(3 * len(told), len(whole))
+
+    def test_are_whole_where_nothing_reads_the_rest(self):
+        told = text_of(self.mcp(tools="ipybox").call("execute_ipython_cell", code=self.CODE))
+        self.assertIn("json/encoder.py", told)
 
 
 class Words(McpTest):

@@ -20,6 +20,7 @@ constexpr double k1 = 1.2; // how soon more of a word counts no more
 constexpr double by_meaning = 0.5;
 constexpr double by_beginning = 0.5;
 constexpr std::size_t shortest_beginning = 3;
+constexpr double least_of_best = 0.25; // what has less of the best one's points is not found
 constexpr std::size_t max_summary_bytes = 160;
 
 // A server that says a sentence of so many tools tells none of them from another by it.
@@ -348,7 +349,7 @@ std::vector<std::size_t> search_tools(const std::vector<SearchedTool>& tools, st
     std::sort(ranked.begin(), ranked.end());
     std::vector<std::size_t> found;
     for (const auto& [sum, tool] : ranked) {
-        if (found.size() < limit) {
+        if (found.size() < limit && sum <= least_of_best * ranked.front().first) { // both are negative
             found.push_back(tool);
         }
     }

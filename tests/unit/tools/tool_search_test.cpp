@@ -100,6 +100,15 @@ TEST_CASE("a rare word counts more than a frequent one, and a name more than a d
     CHECK(found({}, "files").empty());
 }
 
+TEST_CASE("what fits far less than the best one is not found") {
+    std::vector<SearchedTool> tools{tool("send_mail", "Sends a mail, with a file."), tool("draft_mail", "")};
+    for (const char* name : {"read", "copy", "move", "split", "join", "sort"}) {
+        tools.push_back(tool(name, std::string(name) + " a file."));
+    }
+    CHECK(found(tools, "send a mail with a file") == std::vector<std::string>{"send_mail", "draft_mail"});
+    CHECK(found(tools, "file", 10).size() == 7);
+}
+
 TEST_CASE("words are found in every form and spelling of names") {
     const std::vector<SearchedTool> tools{tool("createPullRequest", ""), tool("get-issue", ""),
                                           tool("list_branches", "")};

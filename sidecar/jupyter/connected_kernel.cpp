@@ -5,7 +5,7 @@
 #include "base/escape_unprintable.hpp"
 #include "base/host.hpp"
 #include "base/sync.hpp"
-#include "last_messages.hpp"
+#include "jupyter/last_messages.hpp"
 
 #include <fmt/format.h>
 

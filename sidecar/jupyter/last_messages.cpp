@@ -1,4 +1,4 @@
-#include "last_messages.hpp"
+#include "jupyter/last_messages.hpp"
 
 #include "base/sync.hpp"
 
@@ -8,14 +8,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Output counts as delivered after this much silence, or at the latest after settle_timeout.
+// Output counts as delivered after this much silence.
 constexpr Duration quiet = 20ms;
-constexpr Duration settle_timeout = 2s;
 
 } // namespace
 
-Task<void> wait_last_messages(Clock& clock, const KernelClient& client) {
-    const Instant end = clock.now() + settle_timeout;
+Task<void> wait_last_messages(Clock& clock, const KernelClient& client, Duration limit) {
+    const Instant end = clock.now() + limit;
     std::uint64_t before = 0;
     do {
         before = client.received();

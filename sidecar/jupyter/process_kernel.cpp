@@ -2,7 +2,7 @@
 
 #include "base/escape_unprintable.hpp"
 #include "base/sync.hpp"
-#include "last_messages.hpp"
+#include "jupyter/last_messages.hpp"
 #include "process_signal.hpp"
 
 #include <fmt/format.h>

@@ -87,6 +87,8 @@ Task<std::optional<std::string>> ClientHub::ask_input(session::ClientId id, prot
     if (!client || hidden || !client->capabilities.input.value_or(false)) {
         co_return std::nullopt;
     }
+    std::string execution_id = params.execution_id;
+    co_await client->outputs.flushed(std::move(execution_id));
     protocol::InputRequestResult result = co_await client->peer.call<protocol::InputRequest>(std::move(params));
     co_return std::optional(std::move(result.value));
 }

@@ -162,6 +162,9 @@ Task<void> OutputFeed::flushed(std::string execution_id) {
 Task<void> OutputFeed::close() {
     tasks_.cancel();
     co_await tasks_.join();
+    backlog_.clear();
+    in_flight_.clear();
+    sent_.notify();
 }
 
 } // namespace cellgate::service

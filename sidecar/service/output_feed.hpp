@@ -32,7 +32,7 @@ class OutputFeed {
     std::int64_t first_unsent(const std::string& execution_id, std::int64_t next) const;
     // Returns when all records so far of an execution were sent or announced: its reply follows.
     Task<void> flushed(std::string execution_id);
-    // Cancels the wait for the client to read.
+    // Cancels the wait for the client to read. What waits is not sent.
     Task<void> close();
 
   private:

@@ -6,6 +6,7 @@
 #include "base/sync.hpp"
 #include "execution_results.hpp"
 #include "install_notes.hpp"
+#include "jupyter/last_messages.hpp"
 #include "notes.hpp"
 #include "path_inspection.hpp"
 
@@ -19,8 +20,9 @@ namespace cellgate::session {
 namespace {
 
 constexpr Duration timeout_grace = std::chrono::seconds(5);
-constexpr Duration hang_grace = std::chrono::seconds(3);  // for a kernel that may hang when it is interrupted
-constexpr Duration exit_grace = std::chrono::seconds(10); // for what code does at its exit
+constexpr Duration hang_grace = std::chrono::seconds(3); // for a kernel that may hang when it is interrupted
+constexpr Duration max_prompt_delay = std::chrono::milliseconds(200); // while a thread prints on
+constexpr Duration exit_grace = std::chrono::seconds(10);             // for what code does at its exit
 
 // An interrupt that comes before the code has begun is lost. So when the execution is this young, a second one follows
 // after as long; later ones are left alone, they may be cleaning up.
@@ -184,6 +186,10 @@ Task<void> ExecutionRun::answer_input(jupyter::InputRequest request) {
     clock.begin_prompt();
     const ScopeExit answered([&clock] { clock.end_prompt(); });
     try {
+        // What the code printed before is shown before.
+        co_await jupyter::wait_last_messages(context_.services.loop.clock(), instance_->kernel->client(),
+                                             max_prompt_delay);
+        context_.flush_output();
         answer = co_await context_.services.observer.ask_input(execution_->client, std::move(params));
     } catch (const Cancelled&) {
         throw;

@@ -21,6 +21,7 @@ struct RunContext {
     jupyter::KernelListener& listener;
     TaskScope& tasks; // of the session
     std::function<void(const std::string& reason)> on_kernel_lost;
+    std::function<void()> flush_output; // of the running execution: what is held back
 };
 
 class ExecutionRun {

@@ -202,8 +202,15 @@ Task<void> Session::take_turn(std::shared_ptr<Execution> next) {
 }
 
 Task<void> Session::run(std::shared_ptr<Execution> execution) {
-    RunContext context{services_, options_, queue_, *limits_,
-                       latest_,   *this,    tasks_, [this](const std::string& reason) { mark_kernel_lost(reason); }};
+    RunContext context{services_,
+                       options_,
+                       queue_,
+                       *limits_,
+                       latest_,
+                       *this,
+                       tasks_,
+                       [this](const std::string& reason) { mark_kernel_lost(reason); },
+                       [this, execution] { flush_output(execution); }};
     const auto run = std::make_shared<ExecutionRun>(std::move(context), execution, instance_);
     run_ = run;
     execution->state = protocol::ExecutionState::running;
@@ -351,7 +358,6 @@ void Session::record(const std::shared_ptr<Execution>& execution, const jupyter:
 
 void Session::on_input_request(jupyter::InputRequest request) {
     if (run_) {
-        flush_output(queue_.running());
         run_->on_input_request(std::move(request));
     }
 }

@@ -38,6 +38,7 @@ struct Recorder final : IgnoringObserver {
     }
     Task<std::optional<std::string>> ask_input(ClientId, protocol::InputRequestParams params) override {
         prompts.push_back(params.prompt);
+        before_prompts.push_back(texts[params.execution_id]);
         happened.set();
         try {
             Event answered;
@@ -60,6 +61,7 @@ struct Recorder final : IgnoringObserver {
     std::map<std::string, std::vector<std::int64_t>> positions;
     std::map<std::string, std::string> texts;
     std::vector<std::string> prompts;
+    std::vector<std::string> before_prompts; // the output of their executions
     int withdrawn = 0;
     bool late = false;
     Event happened;
@@ -289,6 +291,25 @@ Task<void> prompt_is_withdrawn(Fixture* fixture) {
     CHECK(fixture->recorder.withdrawn == 1);
 }
 
+// Its output channel is slower than the one for prompts, as it may be under load.
+Task<void> prompt_after_output(Fixture* fixture) {
+    std::string slow = "k = get_ipython().kernel\n"
+                       "send = k.session.send\n"
+                       "def reordered(stream, msg, *args, **kwargs):\n"
+                       "    sent = send(stream, msg, *args, **kwargs)\n"
+                       "    if msg == 'input_request':\n"
+                       "        send(k.iopub_socket, 'stream', {'name': 'stdout', 'text': 'printed before'},\n"
+                       "             parent=get_ipython().parent_header)\n"
+                       "    return sent\n"
+                       "k.session.send = reordered";
+    co_await fixture->finished(std::move(slow));
+    const ExecutionPtr asking = fixture->execute("input('name? ')");
+    std::function<bool()> asked = [&] { return !fixture->recorder.prompts.empty(); };
+    co_await fixture->recorder.until(std::move(asked));
+    CHECK(fixture->recorder.before_prompts.front().find("printed before") != std::string::npos);
+    co_await fixture->session->cancel(asking, 30s, false);
+}
+
 Task<void> late_output(Fixture* fixture) {
     std::string code = "parent = get_ipython().parent_header\nprint('before')";
     const ExecutionPtr first = co_await fixture->finished(std::move(code));
@@ -355,6 +376,11 @@ TEST_CASE("closing during a restart leaves no process") {
 TEST_CASE("a prompt is withdrawn before its execution has a result") {
     Fixture fixture;
     fixture.run(prompt_is_withdrawn(&fixture));
+}
+
+TEST_CASE("what a cell printed before input() is delivered before the prompt") {
+    Fixture fixture;
+    fixture.run(prompt_after_output(&fixture));
 }
 
 TEST_CASE("output that names an execution which has ended goes there, as late") {

@@ -1,5 +1,6 @@
 #include "tools/registry.hpp"
 
+#include "base/log.hpp"
 #include "config_inputs.hpp"
 #include "gate/gate.hpp"
 #include "host.hpp"
@@ -21,18 +22,27 @@ namespace cellgate::tools {
 
 namespace {
 
-std::unique_ptr<ServerCatalog> make_catalog(const RegistryOptions& options, ServerCatalog::OnRemoved on_removed) {
+std::unique_ptr<ServerCatalog> make_catalog(const RegistryOptions& options, ServerCatalog::OnRemoved on_removed,
+                                            std::function<void()> read_files) {
     return std::make_unique<ServerCatalog>(
         [&options](const ServerSpec& spec) { return describe(spec, options.workspace, options.environment); },
-        std::move(on_removed));
+        std::move(on_removed), std::move(read_files));
+}
+
+void log_problems(const std::vector<std::string>& problems) {
+    for (const std::string& problem : problems) {
+        log_warning("{}", problem);
+    }
 }
 
 } // namespace
 
 Registry::Registry(async::Loop& loop, Clock& clock, gate::Gate& gate, RegistryOptions options)
     : options_(std::move(options)),
-      catalog_(make_catalog(options_, [this](const ServerEntryPtr& entry,
-                                             std::string reason) { servers_->retire(entry, std::move(reason)); })),
+      catalog_(make_catalog(
+          options_,
+          [this](const ServerEntryPtr& entry, std::string reason) { servers_->retire(entry, std::move(reason)); },
+          [this] { log_problems(read_workspace_files()); })),
       inputs_(std::make_unique<ServerInputs>(options_.elicitor)), secrets_(std::make_unique<ServerSecrets>(options_)),
       logins_(std::make_unique<ServerLogins>(
           loop, clock, options_.logins_directory,

@@ -42,8 +42,8 @@ void require_usable_from_agent(const ServerSpec& spec) {
 
 } // namespace
 
-ServerCatalog::ServerCatalog(Describe describe, OnRemoved on_removed)
-    : describe_(std::move(describe)), on_removed_(std::move(on_removed)) {}
+ServerCatalog::ServerCatalog(Describe describe, OnRemoved on_removed, std::function<void()> read_files)
+    : describe_(std::move(describe)), on_removed_(std::move(on_removed)), read_files_(std::move(read_files)) {}
 
 ServerEntryPtr ServerCatalog::add_built_in(std::string_view name, std::string identity) {
     const auto entry = std::make_shared<ServerEntry>();
@@ -203,6 +203,9 @@ std::optional<std::string> ServerCatalog::same_package(const std::string& name, 
 }
 
 ServerEntryPtr ServerCatalog::find(const std::string& name) const {
+    if (!entries_.contains(name)) {
+        read_files_();
+    }
     const auto entry = entries_.find(name);
     if (entry == entries_.end()) {
         std::vector<std::string> names;

@@ -29,7 +29,8 @@ class ServerCatalog {
     using Describe = std::function<ServerDescription(const ServerSpec& spec)>;
     using OnRemoved = std::function<void(const ServerEntryPtr& entry, std::string reason)>;
 
-    ServerCatalog(Describe describe, OnRemoved on_removed);
+    // `read_files`: calls set_workspace_files(). A name that means no server may be in a file by now.
+    ServerCatalog(Describe describe, OnRemoved on_removed, std::function<void()> read_files);
 
     ServerEntryPtr add_built_in(std::string_view name, std::string identity);
     // As Registry's functions of these names.
@@ -59,6 +60,7 @@ class ServerCatalog {
 
     Describe describe_;
     OnRemoved on_removed_;
+    std::function<void()> read_files_;
     std::map<std::string, ServerEntryPtr> entries_;
 };
 

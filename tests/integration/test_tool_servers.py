@@ -373,6 +373,17 @@ class FromTheWorkspace(WorkspaceTest):
         cellgate.request("wrappers/generate", {"server": "fix"})
         self.assertEqual((cellgate.asked(), self.started()), (0, False))
 
+    def test_a_server_that_was_just_added_can_be_called(self):
+        cellgate = self.sidecar()
+        with self.assertRaises(RpcError) as caught:
+            cellgate.request("tools/call", {"server": "repo", "tool": "tool-1", "arguments": {"s": "x"}})
+        self.assertEqual(caught.exception.code, 1017)
+        self.name_server(*self.FILES[0])
+        pending = cellgate.start("tools/call", {"server": "repo", "tool": "fail", "arguments": {}})
+        cellgate.allow(cellgate.approval())
+        cellgate.allow(cellgate.approval())
+        self.assertTrue(pending.result()["isError"])
+
     def test_a_broken_file_breaks_nothing_else(self):
         self.workspace.write(".mcp.json", "{broken")
         cellgate = self.sidecar(options={"mcpServers": {"fix": fixture_server()}})

@@ -52,7 +52,8 @@ struct Fixture {
                           [this](const ServerEntryPtr& entry, std::string reason) {
                               CHECK(entry->removed);
                               removed.push_back(entry->spec.name + ": " + reason);
-                          }};
+                          },
+                          [] {}};
 };
 
 ErrorCode code_of(const std::function<void()>& work) {

@@ -396,9 +396,9 @@ Task<protocol::CallToolResult> HostTools::save_tool(SaveToolParams params, CallC
     const std::string name = params.name;
     const SaveToolResult result = co_await saved_.save(std::move(params), std::move(context));
     co_return make_result(
-        fmt::format("{0} is saved as {1}/{0}. Once the wrappers of `{1}` are generated, code imports it: "
+        fmt::format("{0} is saved as {1}/{0}{2}. Once the wrappers of `{1}` are generated, code imports it: "
                     "from mcptools.{1} import {0}",
-                    name, saved_server_name),
+                    name, saved_server_name, result.replaced ? ", which replaces the tool saved before" : ""),
         to_raw_json(result), false);
 }
 

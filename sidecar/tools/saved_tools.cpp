@@ -29,6 +29,41 @@ constexpr std::size_t max_code_bytes = std::size_t{1} << 20;
 constexpr std::size_t max_rules = 100;
 constexpr std::string_view suffix = ".json";
 
+// The names in Python's code, comments and texts too, in their order.
+std::vector<std::string_view> identifiers_in(std::string_view code) {
+    const auto is_of_name = [](char c) {
+        return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' ||
+               (c & 0x80) != 0;
+    };
+    std::vector<std::string_view> words;
+    while (!code.empty()) {
+        const auto* const end = std::find_if_not(code.begin(), code.end(), is_of_name);
+        const auto length = static_cast<std::size_t>(end - code.begin());
+        if (length > 0) {
+            words.push_back(code.substr(0, length));
+        }
+        code.remove_prefix(std::min(length + 1, code.size()));
+    }
+    return words;
+}
+
+// Refuses a name that is nowhere in the code, before anybody is asked: the run that finds the function comes after.
+void require_mentioned(const std::string& name, const std::string& code) {
+    const std::vector<std::string_view> words = identifiers_in(code);
+    if (std::find(words.begin(), words.end(), name) != words.end() || code.find("import *") != std::string::npos) {
+        return;
+    }
+    std::vector<std::string> functions;
+    for (std::size_t i = 1; i < words.size(); ++i) {
+        if (words[i - 1] == "def") {
+            functions.emplace_back(words[i]);
+        }
+    }
+    throw Error(ErrorCode::arguments_invalid,
+                fmt::format("arguments.name: expected the name of a function in the code, found {}", name),
+                did_you_mean(name, functions));
+}
+
 std::vector<protocol::RuleSpec> parsed(const std::vector<std::string>& rules, WallTime now) {
     std::vector<protocol::RuleSpec> specs;
     specs.reserve(rules.size());
@@ -150,6 +185,7 @@ void SavedTools::require_savable(const SaveToolParams& params) const {
         throw Error(ErrorCode::arguments_invalid, fmt::format("arguments.code: expected at most {} bytes, found {}",
                                                               max_code_bytes, params.code.size()));
     }
+    require_mentioned(params.name, params.code);
     const std::vector<std::string> rules = params.rules.value_or(std::vector<std::string>{});
     if (rules.size() > max_rules) {
         throw Error(ErrorCode::arguments_invalid,

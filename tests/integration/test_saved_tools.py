@@ -67,7 +67,10 @@ class SavedTools(SavedToolsTest):
         self.assertTrue(self.saved_is_listed())
         [tool] = self.cellgate.request("tools/search", {"query": "add up the prices"})["tools"][:1]
         self.assertEqual((tool["server"], tool["tool"]), ("saved", "total"))
-        self.assertTrue(self.save("total", TOTAL)["structuredContent"]["replaced"])
+        again = self.save("total", TOTAL)
+        self.assertTrue(again["structuredContent"]["replaced"])
+        self.assertIn("replaces the tool saved before", text_of(again))
+        self.assertNotIn("replaces", text_of(result))
         self.remove("total")
         self.assertFalse(self.saved_is_listed())
 
@@ -75,6 +78,7 @@ class SavedTools(SavedToolsTest):
         for payload, reason in (
                 ({"name": "no name", "code": "x"}, "the name of a function"),
                 ({"name": "../x", "code": "x"}, "the name of a function"),
+                ({"name": "totl", "code": TOTAL}, "Did you mean total?"),
                 ({"name": "x", "code": "x", "rules": ["allow everything"]}, "everything"),
                 ({"name": "x", "code": "x", "rules": ["allow host/read_file nothing=1"]}, "nothing"),
                 ({"name": "x", "code": "x", "rules": ["allow fix/tool_2 --uses 3"]}, "--uses"),
@@ -88,9 +92,9 @@ class SavedTools(SavedToolsTest):
 
     def test_code_that_is_no_tool_is_not_saved(self):
         for code, test, reason in (
-                ("x = 1", None, "defines no function bad"),
+                ("bad = 1", None, "defines no function bad"),
                 ("def bad(*values): pass", None, "*values has none"),
-                ("1 / 0", None, "ZeroDivisionError: division by zero (line 1)"),
+                ("1 / 0  # bad", None, "ZeroDivisionError: division by zero (line 1)"),
                 ("\n\ndef bad(n: int):\n    return 1 / n", {"n": 0}, "(line 4)"),
                 ("def bad(): return object()", {}, "which JSON does not have"),
                 ("def bad(): print('x' * 17_000_000)", {}, "is more than"),

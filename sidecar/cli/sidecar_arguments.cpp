@@ -46,6 +46,9 @@ void show_forms(CLI::App& command, const std::string& meaning) {
 }
 
 void SidecarArguments::add_to(CLI::App& command) {
+    if (command.get_footer().empty()) {
+        command.footer(tools::rule_help);
+    }
     add_root(command, workspace);
     command.add_option("--allow", allow, "Allow these calls without asking; see below. May be given more than once")
         ->type_name("RULE")

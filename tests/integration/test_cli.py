@@ -435,6 +435,12 @@ class OtherCommands(CliTest):
             self.assertEqual((ended.returncode, ended.stdout), (2, ""))
             self.assertIn("there is no subcommand nope", ended.stderr)
 
+    def test_rules_are_explained_wherever_an_option_takes_them(self):
+        for command in ("run", "save", "call", "generate", "login"):
+            text = self.cli(command, "--help", rooted=False).stdout
+            self.assertIn("see below", text, command)
+            self.assertIn("any call of that tool; SERVER/* is every tool", text, command)
+
     def test_help_names_every_command_and_each_has_its_own(self):
         ended = self.cli("--help", rooted=False)
         self.assertEqual(ended.returncode, 0)

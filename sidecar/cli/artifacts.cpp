@@ -99,7 +99,7 @@ Task<void> Artifacts::save_pictures(TerminalClient* client, std::string executio
     }
 }
 
-void Artifacts::write(const std::string& path, std::string_view bytes) const {
+void Artifacts::write(const std::string& path, std::string_view bytes) {
     const fs::path target = fs::path(directory_) / path;
     std::error_code error;
     fs::create_directories(target.parent_path(), error);
@@ -109,6 +109,25 @@ void Artifacts::write(const std::string& path, std::string_view bytes) const {
         throw system_error(ErrorCode::store_failed, fmt::format("cannot write {}", target.string()),
                            error ? error.value() : errno);
     }
+    written_.insert(path);
+}
+
+std::string Artifacts::summary() const {
+    constexpr std::size_t max_named = 10;
+    if (written_.empty()) {
+        return fmt::format("nothing was saved to {}: no cell changed a file or showed a picture", directory_);
+    }
+    std::string named;
+    std::size_t count = 0;
+    for (const std::string& path : written_) {
+        if (++count > max_named) {
+            named += fmt::format(", and {} more", written_.size() - max_named);
+            break;
+        }
+        named += (count == 1 ? "" : ", ") + path;
+    }
+    return fmt::format("saved {} file{} to {}: {}", written_.size(), written_.size() == 1 ? "" : "s", directory_,
+                       named);
 }
 
 } // namespace cellgate::cli

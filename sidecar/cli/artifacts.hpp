@@ -5,6 +5,7 @@
 #include "terminal_client.hpp"
 
 #include <cstddef>
+#include <set>
 #include <string>
 
 namespace cellgate::cli {
@@ -16,13 +17,16 @@ class Artifacts {
 
     // Of a cell that has ended, which is counted from 1. Throws Error{store_failed}.
     Task<void> save(TerminalClient* client, std::string execution_id, std::size_t cell);
+    // What was saved, in words.
+    std::string summary() const;
 
   private:
     Task<void> save_files(TerminalClient* client, std::string execution_id);
     Task<void> save_pictures(TerminalClient* client, std::string execution_id, std::size_t cell);
-    void write(const std::string& path, std::string_view bytes) const;
+    void write(const std::string& path, std::string_view bytes);
 
     std::string directory_;
+    std::set<std::string> written_;
 };
 
 } // namespace cellgate::cli

@@ -227,6 +227,9 @@ Task<void> run_file(async::Loop* loop, FileRun* run, TerminalClient& client) {
     TaskScope signals;
     signals.spawn(interrupt_on_signal(loop, run, &client));
     co_await finally(run_cells(run, client), cancel_and_join(signals));
+    if (run->artifacts) {
+        client.printer().note("cellgate: " + run->artifacts->summary());
+    }
     if (run->interrupted) {
         run->exit_code = 130;
     }

@@ -373,6 +373,7 @@ class CommandLine(CliTest):
         folder = self.workspace.home / "saved"
         ran = self.cli("run", "--save", str(folder), file)
         self.assertEqual(ran.returncode, 0, ran.stderr)
+        self.assertIn(f"saved 3 files to {folder}: cell-1-1.png, cell-1-2.svg, data/out.csv\n", ran.stderr)
         self.assertEqual({name: content[0] for name, content in state(folder).items()},
                          {"data/out.csv": b"a,b\n", "cell-1-1.png": PIXEL, "cell-1-2.svg": b"<svg/>"})
         copy = str(folder / "data/out.csv")
@@ -381,6 +382,8 @@ class CommandLine(CliTest):
         self.assertRegex(verified.stdout, r"^data/out.csv: as \w+ left it at \S+Z \(entry \d+ of the record\)\n$")
         (folder / "data/out.csv").write_text("a,c\n")
         self.assertEqual(self.cli("verify", copy).returncode, 1)
+        ran = self.cli("run", "--save", str(folder), self.script("1"))
+        self.assertIn(f"nothing was saved to {folder}", ran.stderr)
 
     def test_nothing_is_undone_without_a_yes(self):
         execution = self.change()

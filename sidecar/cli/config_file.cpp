@@ -2,6 +2,7 @@
 
 #include "base/environment.hpp"
 #include "base/escape_unprintable.hpp"
+#include "base/suggest.hpp"
 #include "command_tree.hpp"
 #include "store/directories.hpp"
 
@@ -80,18 +81,44 @@ std::vector<Entry> read_entries(std::istream& input) {
     return entries;
 }
 
+// "; did you mean run.sandbox?", if there is one like it.
+std::string meant_option(const CLI::App& app, const CLI::ConfigItem& item) {
+    const CLI::App* command = &app;
+    std::string path;
+    for (const std::string& name : item.parents) {
+        std::vector<std::string> names;
+        for (const CLI::App* each : subcommands_of(*command)) {
+            names.push_back(each->get_name());
+        }
+        const std::string nearest = nearest_name(name, names);
+        command = find_subcommand(*command, nearest);
+        if (command == nullptr) {
+            return {};
+        }
+        path += nearest + ".";
+    }
+    std::vector<std::string> names;
+    for (const CLI::Option* option : named_options_of(*command)) {
+        for (const std::string& name : option->get_lnames()) {
+            names.push_back(name);
+        }
+    }
+    const std::string nearest = command == &app ? std::string() : nearest_name(item.name, names);
+    return nearest.empty() ? nearest : fmt::format("; did you mean {}{}?", path, nearest);
+}
+
 // Throws CLI::ConfigError if no subcommand of `app` has it.
 CLI::Option& option_of(CLI::App& app, const CLI::ConfigItem& item) {
     CLI::App* command = &app;
     for (const std::string& name : item.parents) {
         if (find_subcommand(*command, name) == nullptr) {
-            throw CLI::ConfigError(item.fullname() + " is no option of a subcommand");
+            throw CLI::ConfigError(item.fullname() + " is no option of a subcommand" + meant_option(app, item));
         }
         command = command->get_subcommand(name);
     }
     CLI::Option* option = command == &app ? nullptr : command->get_option_no_throw("--" + item.name);
     if (option == nullptr) {
-        throw CLI::ConfigError(item.fullname() + " is no option of a subcommand");
+        throw CLI::ConfigError(item.fullname() + " is no option of a subcommand" + meant_option(app, item));
     }
     return *option;
 }
@@ -254,7 +281,7 @@ ConfigFileContent config_file_content(const CLI::App& app, CLI::App& tree) {
             try {
                 option.wrong = wrong_value(option_of(tree, entry.option), entry.option.inputs);
             } catch (const CLI::ConfigError&) {
-                option.wrong = "no subcommand has such an option";
+                option.wrong = "no subcommand has such an option" + meant_option(tree, entry.option);
             }
             content.options.push_back(std::move(option));
         }

@@ -69,8 +69,10 @@ class Config(CliTest):
         self.assertIn("mine.tomlx", missing.stderr)
 
     def test_what_is_wrong_in_it_is_named_with_its_place(self):
-        for text, words in (("[run]\nalow-read = 1\n", "line 2: run.alow-read is no option"),
-                            ("[walk]\nfast = true\n", "walk.fast is no option"),
+        for text, words in (("[run]\nalow-read = 1\n", "line 2: run.alow-read is no option of a subcommand; did you mean run.allow-read?"),
+                            ("[walk]\nfast = true\n", "walk.fast is no option of a subcommand\n"),
+                            ("[rnu]\nsandbx = 1\n", "did you mean run.sandbox?"),
+                            ("[sesion.craete]\nlanguage = 1\n", "did you mean session.create.language?"),
                             ("[run\n", "line 1, column"),
                             ("[run]\ntimeout = 1979-05-27\n", "line 2: no option has such a value")):
             with self.subTest(text):
@@ -136,6 +138,8 @@ class Config(CliTest):
         (folder / "record.json").write_text("[]")
         self.assertIn("record.json: expected", self.run_with("config").stderr)
         (folder / "record.json").unlink()
+        (folder / "config.toml").write_text("[rnu]\nsandbx = 1\n")
+        self.assertIn("no subcommand has such an option; did you mean run.sandbox?", self.run_with("config").stderr)
         (folder / "config.toml").write_text("{bad")
         for command in ("status", "stop"):
             self.assertNotEqual(self.run_with(command).returncode, 2)

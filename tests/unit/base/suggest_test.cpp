@@ -29,6 +29,8 @@ TEST_CASE("many names, long ones and hostile ones stay readable") {
 TEST_CASE("of short names the nearest is one letter away, and a single letter is no slip of another") {
     CHECK(nearest_name("rn", {"undo", "run"}) == "run");
     CHECK(nearest_name("--alow-read", {"--allow-write", "--allow-read"}) == "--allow-read");
+    CHECK(nearest_name("rnu", {"undo", "run"}) == "run");
+    CHECK(nearest_name("udno", {"undo", "run"}) == "undo");
     CHECK(nearest_name("x", {"y"}).empty());
     CHECK(nearest_name("frobnicate", {"run", "check"}).empty());
 }

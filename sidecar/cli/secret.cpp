@@ -3,6 +3,7 @@
 #include "argument_error.hpp"
 #include "base/environment.hpp"
 #include "base/escape_unprintable.hpp"
+#include "base/files.hpp"
 #include "base/json_codec.hpp"
 #include "base/json_scan.hpp"
 #include "base/shell_words.hpp"
@@ -19,7 +20,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -163,6 +166,27 @@ void require_value(const std::string& value) {
     }
 }
 
+// What is looked at when the secret is needed may come later, so it is no error.
+void remark_missing_source(const SecretArguments& arguments, const protocol::SecretSetParams& params) {
+    std::string missing;
+    if (params.file) {
+        const std::optional<std::string> text = read_file(*params.file);
+        missing = text ? "" : fmt::format("{} cannot be read: {}", *params.file, std::strerror(errno));
+    } else if (params.command) {
+        const std::string& program = params.command->front();
+        const bool is_path = program.find('/') != std::string::npos;
+        const bool found = is_path ? program.starts_with('/') && is_program(program)
+                                   : find_program(program, process_environment()).has_value();
+        missing = found     ? ""
+                  : is_path ? fmt::format("{} is no program with an absolute path", program)
+                            : fmt::format("there is no program {} in PATH", program);
+    }
+    if (!missing.empty()) {
+        fmt::print(stderr, "cellgate: {}; {} has no value until that is mended\n", escape_unprintable(missing),
+                   arguments.name);
+    }
+}
+
 Task<void> add_one(async::Loop* loop, SecretArguments* arguments) {
     protocol::SecretSetParams params;
     arguments->describe(params);
@@ -185,6 +209,7 @@ Task<void> add_one(async::Loop* loop, SecretArguments* arguments) {
         }
         require_value(*params.value);
     }
+    remark_missing_source(*arguments, params);
     const std::optional<protocol::SecretInfo> kept =
         co_await ask<protocol::SecretSet>(loop, arguments, std::move(params));
     if (kept && arguments->json) {

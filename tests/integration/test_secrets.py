@@ -428,6 +428,19 @@ class CommandLine(CliTest):
         self.assertEqual(self.infos()["TOKEN", "user"]["from"], str(self.workspace.path / "here.env"))
         self.assertIn(hashed(OTHER), self.token())
 
+    def test_what_cannot_give_the_value_now_is_named(self):
+        self.workspace.write("here.env", f"TOKEN={OTHER}\n")
+        for words, said in ((("--command", "nosuch x"), "there is no program nosuch in PATH; TOKEN has no value"),
+                            (("--command", "./here.env"), "./here.env is no program with an absolute path"),
+                            (("--command", "cat x"), ""), (("--command", "/bin/cat x"), ""),
+                            (("--file", "none.env"), "none.env cannot be read: No such file"),
+                            (("--file", "here.env"), "")):
+            with self.subTest(words):
+                added = self.secret("add", "TOKEN", *words)
+                self.assertEqual(added.returncode, 0, added.stderr)
+                self.assertIn(said, added.stderr)
+                self.assertEqual(added.stderr == "", said == "")
+
     def test_what_cannot_be_a_value_is_refused_and_not_shown(self):
         for given in ("", "\n", VALUE + "\0", VALUE * 10000):
             with self.subTest(size=len(given)):

@@ -13,6 +13,7 @@
 #include "record_text.hpp"
 #include "running_sidecar.hpp"
 #include "terminal_client.hpp"
+#include "tool_remark.hpp"
 #include "tools/rule_text.hpp"
 #include "user_agrees.hpp"
 #include "value_checks.hpp"
@@ -43,8 +44,13 @@ struct PolicyArguments {
     bool touch = false;
     bool yes = false;
     bool json = false;
+    std::string unreached; // why the sidecar that runs cannot be asked
     int exit_code = 0;
 };
+
+bool names_tool(std::optional<protocol::ActionKind> kind) {
+    return kind == protocol::ActionKind::tool || kind == protocol::ActionKind::host;
+}
 
 using PolicyAction = Task<void> (*)(async::Loop*, PolicyArguments*, TerminalClient&);
 
@@ -69,9 +75,11 @@ Task<void> list(async::Loop* /*loop*/, PolicyArguments* arguments, TerminalClien
     }
 }
 
-// By the sidecar that runs, if one does: it knows what tools the servers have that it started.
-Task<protocol::PolicyParseResult> parse(async::Loop* loop, PolicyArguments* arguments, TerminalClient* client,
-                                        protocol::PolicyParseParams text) {
+// What the sidecar that runs answers, if one does: it knows what tools the servers have that it started. Else one in
+// this process. `runs` says which.
+template <class Method>
+Task<typename Method::Result> ask_best(async::Loop* loop, PolicyArguments* arguments, TerminalClient* client,
+                                       typename Method::Params params, bool* runs) {
     std::unique_ptr<ByteStream> stream;
     try {
         daemon::InstancePaths paths = daemon::find_instance_paths(arguments->workspace, process_environment());
@@ -79,14 +87,30 @@ Task<protocol::PolicyParseResult> parse(async::Loop* loop, PolicyArguments* argu
     } catch (const Cancelled&) {
         throw;
     } catch (const Error& error) {
-        fmt::print(stderr, "cellgate: the rule is not compared with the tools of servers that run: {}\n",
-                   escape_unprintable(error.message));
+        arguments->unreached = error.message;
     }
+    *runs = stream != nullptr;
     if (!stream) {
-        co_return co_await client->sidecar().call<protocol::PolicyParse>(std::move(text));
+        co_return co_await client->sidecar().call<Method>(std::move(params));
     }
     WorkspaceClient running(*loop, std::move(stream));
-    co_return co_await running.ask<protocol::PolicyParse>(std::move(text));
+    co_return co_await running.ask<Method>(std::move(params));
+}
+
+// Where a rule or an action names a tool that is not there, or may not be.
+Task<void> remark_tool(async::Loop* loop, PolicyArguments* arguments, TerminalClient* client, std::string server,
+                       std::optional<std::string> tool) {
+    bool runs = false;
+    const Empty nothing;
+    const protocol::ToolServersListResult known =
+        co_await ask_best<protocol::ToolServersList>(loop, arguments, client, nothing, &runs);
+    if (const std::string remark = tool_remark(known.servers, runs, server, tool); !remark.empty()) {
+        fmt::print(stderr, "cellgate: {}\n", remark);
+    }
+    if (!arguments->unreached.empty()) {
+        fmt::print(stderr, "cellgate: it is not compared with the tools of servers that run: {}\n",
+                   escape_unprintable(arguments->unreached));
+    }
 }
 
 Task<void> add(async::Loop* loop, PolicyArguments* arguments, TerminalClient& client) {
@@ -100,7 +124,12 @@ Task<void> add(async::Loop* loop, PolicyArguments* arguments, TerminalClient& cl
             append_json_string(text.text, option == "--openapi" ? std::filesystem::absolute(value).string() : value);
         }
     }
-    protocol::PolicyParseResult parsed = co_await parse(loop, arguments, &client, std::move(text));
+    bool runs = false;
+    protocol::PolicyParseResult parsed =
+        co_await ask_best<protocol::PolicyParse>(loop, arguments, &client, std::move(text), &runs);
+    if (names_tool(parsed.rule.kind) && parsed.rule.server) {
+        co_await remark_tool(loop, arguments, &client, *parsed.rule.server, parsed.rule.tool);
+    }
     protocol::PolicyPreviewParams asked{parsed.rule};
     const protocol::PolicyPreviewResult preview =
         co_await client.sidecar().call<protocol::PolicyPreview>(std::move(asked));
@@ -216,9 +245,12 @@ protocol::Action action_of(const std::string& text) {
     return action;
 }
 
-Task<void> test(async::Loop* /*loop*/, PolicyArguments* arguments, TerminalClient& client) {
+Task<void> test(async::Loop* loop, PolicyArguments* arguments, TerminalClient& client) {
     protocol::PolicyExplainParams params;
     params.action = action_of(arguments->text);
+    if (names_tool(params.action.kind) && params.action.server) {
+        co_await remark_tool(loop, arguments, &client, *params.action.server, params.action.tool);
+    }
     const protocol::PolicyExplainResult found =
         co_await client.sidecar().call<protocol::PolicyExplain>(std::move(params));
     if (arguments->json) {

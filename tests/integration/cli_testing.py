@@ -112,11 +112,12 @@ class CommandsBesideEditor(WorkspaceSidecarTest):
     """Commands that ask the workspace's sidecar, which an editor uses."""
 
     def command(self, *words, code=0):
-        """Its stdout, or stderr if it is to fail."""
+        """Its stdout, or stderr if it is to fail. `self.remarks`: its stderr."""
         result = subprocess.run([CELLGATE, *words], cwd=self.workspace.path, env=self.workspace.environment(), text=True,
                                 capture_output=True, timeout=TIMEOUT * 2, stdin=subprocess.DEVNULL, check=False,
                                 start_new_session=True)
         self.assertEqual(result.returncode, code, result.stdout + result.stderr)
+        self.remarks = result.stderr
         return result.stderr if code else result.stdout
 
     def json(self, *words):

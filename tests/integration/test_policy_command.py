@@ -104,6 +104,15 @@ class PolicyCommand(CliTest):
         self.policy("remove", rule)
         self.assertEqual(self.call({"s": "x"}, "allow"), "allowed")  # the control
 
+    def test_without_a_sidecar_it_says_that_a_tool_was_not_checked(self):
+        self.workspace.write(".mcp.json", json.dumps({"mcpServers": {"fix": fixture_server()}}))
+        said = self.policy("add", "deny fix/tol-1").stderr
+        self.assertIn("whether there is a tool fix/tol-1 was not checked", said)
+        self.assertIn("`cellgate generate fix` starts it", said)
+        said = self.policy("add", "deny fux/tool-1").stderr
+        self.assertIn("no file of the workspace names a tool server fux, and no sidecar runs", said)
+        self.assertIn("Did you mean fix?", said)
+
     def test_an_allow_rule_says_what_it_would_have_allowed_and_asks(self):
         self.call({"s": "data/a.txt"}, "allow")
         self.call({"s": "data/b.txt"}, "deny")

@@ -122,6 +122,26 @@ class Servers(CommandsBesideEditor):
         self.assertIn("Did you mean tool-1?", self.command("policy", "add", "deny fix/tool_1", code=2))
         self.command("policy", "add", "deny fix/tool-1")  # the control
 
+    def test_a_tool_that_is_not_there_is_named_and_so_is_one_that_is_not_known(self):
+        self.editor(options=FIX)
+
+        def remark(*words):
+            self.command("policy", *words)
+            return self.remarks
+
+        for words in (("add", "deny fix/tol-1"), ("test", "fix/tol-1 s=x")):
+            said = remark(*words)
+            self.assertIn("whether there is a tool fix/tol-1 was not checked, as the server has not run", said)
+            self.assertIn("`cellgate servers restart fix` starts it", said)
+        self.command("servers", "restart", "fix")
+        for words in (("add", "deny fix/tol-1"), ("test", "fix/tol-1 s=x")):
+            self.assertRegex(remark(*words), r"there is no tool fix/tol-1 now\n  Did you mean tool-1\?")
+        self.assertIn("there is no tool server fx now\n  Did you mean fix?", remark("add", "deny fx/*"))
+        self.assertIn("there is no tool saved/total now", remark("add", "deny saved/total"))
+        for words in (("add", "deny fix/tool-1"), ("add", "ask fix/*"), ("test", "fix/tool-1 s=x"), ("test", "host/read_file path=x"),
+                      ("add", "deny network example.org"), ("add", "deny request example.org GET")):
+            self.assertEqual(remark(*words), "", words)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -1,6 +1,7 @@
 #include "request_rule_text.hpp"
 
 #include "base/http_token.hpp"
+#include "base/suggest.hpp"
 
 #include <fmt/format.h>
 
@@ -15,6 +16,15 @@ namespace {
 
 using protocol::InjectionAs;
 
+// A service may have methods of its own; one that is nearly a usual one was meant to be that.
+void require_no_slip(const std::string& method) {
+    const std::string nearest =
+        nearest_name(method, {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"});
+    if (!nearest.empty() && nearest != method) {
+        throw std::invalid_argument(fmt::format("{} is no method of HTTP; did you mean {}?", method, nearest));
+    }
+}
+
 std::vector<std::string> methods_of(std::string_view list) {
     std::vector<std::string> methods;
     while (true) {
@@ -24,6 +34,7 @@ std::vector<std::string> methods_of(std::string_view list) {
         if (small || !is_http_token(method)) {
             throw std::invalid_argument("the methods are in capitals, such as GET,HEAD, or read-only or git-fetch");
         }
+        require_no_slip(method);
         methods.push_back(method);
         if (end == list.size()) {
             return methods;

@@ -99,13 +99,28 @@ class RuleReader {
         return rule;
     }
 
-    // The options of a rule that is read up to them.
-    void options(protocol::RuleSpec& rule) {
+    // The options of a rule that is read up to them. `example`: such a rule.
+    void options(protocol::RuleSpec& rule, std::string_view example, std::string_view behind = "") {
+        example_ = example;
         while (skip_spaces()) {
             if (!option(rule)) {
-                throw invalid(fmt::format("there is something behind it: {}", escape_unprintable(rest_)));
+                throw invalid(fmt::format("there is something behind it: {}{}", escape_unprintable(rest_), behind));
             }
         }
+    }
+
+    // A rule about connections to a host, which is behind `network`.
+    protocol::RuleSpec network(protocol::Effect effect) {
+        constexpr std::string_view example = "network example.org:443";
+        example_ = example;
+        skip_spaces();
+        const std::string host = text_until(" ");
+        if (host.empty()) {
+            throw invalid("it names no host");
+        }
+        protocol::RuleSpec rule = gate::connection_rule(effect, host);
+        options(rule, example);
+        return rule;
     }
 
     bool takes(std::string_view prefix) {
@@ -413,7 +428,7 @@ std::optional<std::string> argument_name(std::string_view pointer) {
 
 protocol::RuleSpec parse_allow_rule(const std::string& text, WallTime now) {
     RuleReader reader(text, now, nullptr);
-    return reader.takes("request ") ? reader.request(protocol::Effect::allow) : reader.call();
+    return reader.takes_word("request") ? reader.request(protocol::Effect::allow) : reader.call();
 }
 
 protocol::RuleSpec parse_rule(const std::string& text, WallTime now, std::string* operation) {
@@ -431,7 +446,7 @@ protocol::RuleSpec parse_rule(const std::string& text, WallTime now, std::string
                                 escape_unprintable(text)),
                     "such as: deny filesystem/move_file");
     }
-    if (reader.takes("request ")) {
+    if (reader.takes_word("request")) {
         return reader.request(effect->first);
     }
     if (effect->first == protocol::Effect::inspect) {
@@ -439,15 +454,14 @@ protocol::RuleSpec parse_rule(const std::string& text, WallTime now, std::string
                     fmt::format("expected requests in a rule that inspects, found \"{}\"", escape_unprintable(text)),
                     "such as: inspect request api.github.com");
     }
-    if (reader.takes("network ")) {
-        rule = gate::connection_rule(effect->first, reader.text_until(" "));
-        reader.options(rule);
+    if (reader.takes_word("network")) {
+        rule = reader.network(effect->first);
     } else if (reader.takes_word("install")) {
         rule.kind = protocol::ActionKind::install;
-        reader.options(rule);
+        reader.options(rule, "install", "; a rule about installs names no package");
     } else if (reader.takes_word("output")) {
         rule.kind = protocol::ActionKind::output;
-        reader.options(rule);
+        reader.options(rule, "output");
     } else {
         rule = reader.call();
     }

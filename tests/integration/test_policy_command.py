@@ -73,6 +73,11 @@ class PolicyCommand(CliTest):
 
     def test_a_rule_that_is_wrong_is_a_wrong_argument(self):
         for words, said in ((("add", "nonsense"), "expected a rule that begins with allow"),
+                            (("add", "allow network"), 'expected a rule like network example.org:443, found "network": it names no host'),
+                            (("add", "allow install x"), "a rule about installs names no package"),
+                            (("add", "allow request"), "it names no host"),
+                            (("add", "allow request example.org GTE"), "GTE is no method of HTTP; did you mean GET?"),
+                            (("add", "allow request example.org GET,DELTE"), "DELTE is no method of HTTP; did you mean DELETE?"),
                             (("add", "allow nonsense"), "there is no SERVER/"),
                             (("add", "allow host/nope"), 'expected a tool of host, found "nope"'),
                             (("add", "deny host/raed_file"), "Did you mean read_file?"),

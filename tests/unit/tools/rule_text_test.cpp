@@ -239,6 +239,22 @@ TEST_CASE("a rule that inspects says what is put in, and where") {
     CHECK(injected("--aws ${secret:ID}:${secret:KEY}") == R"({"as":"aws","value":"${secret:ID}:${secret:KEY}"})");
 }
 
+TEST_CASE("a method of a service's own is one, and a slip of a usual one is none") {
+    const protocol::RuleSpec rule = parse_rule("allow request a.org PROPFIND,LIST,QUERY,FIND,PUSH");
+    CHECK(rule.methods == std::vector<std::string>{"PROPFIND", "LIST", "QUERY", "FIND", "PUSH"});
+    CHECK_THROWS_WITH_AS(parse_rule("allow request a.org GTE"),
+                         doctest::Contains("GTE is no method of HTTP; did you mean GET?"), Error);
+}
+
+TEST_CASE("what is wrong with a rule about hosts or installs is said, with an example") {
+    CHECK_THROWS_WITH_AS(parse_rule("allow network"),
+                         doctest::Contains("a rule like network example.org:443, found \"network\": it names no host"),
+                         Error);
+    CHECK_THROWS_WITH_AS(parse_rule("allow network example.org x"), doctest::Contains("something behind it: x"), Error);
+    CHECK_THROWS_WITH_AS(parse_rule("deny install x"), doctest::Contains("a rule about installs names no package"),
+                         Error);
+}
+
 TEST_CASE("what is wrong with a rule about requests is said, with an example") {
     const auto problem = [](const std::string& text) -> std::string {
         try {
@@ -250,6 +266,9 @@ TEST_CASE("what is wrong with a rule about requests is said, with an example") {
     };
     for (const auto& [text, expected] : std::vector<std::pair<std::string, std::string>>{
              {"allow request  ", "names no host"},
+             {"allow request", "names no host"},
+             {"allow request a.org GTE /x", "GTE is no method of HTTP; did you mean GET?"},
+             {"allow request a.org GET,DELTE", "did you mean DELETE?"},
              {"allow request a.org get /x", "in capitals, such as GET,HEAD"},
              {"allow request a.org readonly", "read-only or git-fetch"},
              {"allow request a.org GET,", "in capitals"},

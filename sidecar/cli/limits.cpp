@@ -15,6 +15,10 @@ namespace cellgate::cli {
 
 namespace {
 
+// With less, no kernel starts.
+constexpr std::int64_t least_memory = 64; // MiB
+constexpr std::int64_t least_files = 64;
+
 struct LimitsArguments {
     std::string workspace = ".";
     std::string session = "default";
@@ -30,7 +34,7 @@ Task<void> show_limits(WorkspaceClient* client, LimitsArguments* arguments) {
     if (arguments->json) {
         fmt::print("{}\n", to_json(session.limits.value_or(protocol::Limits{})));
     } else {
-        fmt::print("{}", limits_text(session.limits));
+        fmt::print("{}{}", limits_text(session.limits), defaults_text(session));
     }
 }
 
@@ -59,9 +63,10 @@ Task<void> limits(WorkspaceClient* client, LimitsArguments* arguments) {
     }
 }
 
+// `least`: of a SIZE, in MiB.
 template <class Number>
 void add_limit(CLI::App& command, LimitsArguments& arguments, const char* name, std::optional<Number>& limit,
-               const char* type, const char* help) {
+               const char* type, const char* help, std::int64_t least = 1) {
     CLI::Option* option = command.add_option_function<Number>(
         name,
         [&arguments, &limit](const Number& value) {
@@ -71,11 +76,11 @@ void add_limit(CLI::App& command, LimitsArguments& arguments, const char* name, 
         help);
     option->type_name(type);
     if (std::string_view(type) == "SIZE") {
-        option->transform(size_in_bytes());
+        option->transform(size_in_bytes(static_cast<std::uint64_t>(least)));
     } else if constexpr (std::is_floating_point_v<Number>) {
         option->check(positive_number());
     } else {
-        option->check(whole_number(1));
+        option->check(whole_number(least));
     }
 }
 
@@ -87,11 +92,12 @@ void add_limits(CLI::App& app, Invocation& invocation) {
     CLI::App* command = app.add_subcommand("limits", "The limits of a session that runs; with options, changes them");
     command->add_option("session", arguments->session, "Its id; default: the session that users share")
         ->type_name("SESSION");
-    add_limit(*command, *arguments, "--memory", limits_of.memory_bytes, "SIZE", "Of each process, and of all: 4G");
+    add_limit(*command, *arguments, "--memory", limits_of.memory_bytes, "SIZE", "Of each process, and of all: 4G",
+              least_memory);
     add_limit(*command, *arguments, "--processes", limits_of.process_count, "N", "Processes and threads");
     add_limit(*command, *arguments, "--cores", limits_of.cpu_cores, "N", "Processors that may be busy: 1.5");
     add_limit(*command, *arguments, "--cpu-seconds", limits_of.cpu_seconds, "N", "Processor time of each process");
-    add_limit(*command, *arguments, "--open-files", limits_of.open_files, "N", "Of each process");
+    add_limit(*command, *arguments, "--open-files", limits_of.open_files, "N", "Of each process", least_files);
     add_limit(*command, *arguments, "--file-size", limits_of.file_size_bytes, "SIZE", "Of each file that is written");
     add_limit(*command, *arguments, "--disk", limits_of.disk_bytes, "SIZE", "Of /tmp, /dev/shm and the home, each");
     add_limit(*command, *arguments, "--timeout", limits_of.wall_seconds, "SECONDS", "Of each execution");

@@ -1,11 +1,16 @@
 #include "session_text.hpp"
 
 #include "base/escape_unprintable.hpp"
+#include "base/json_codec.hpp"
+#include "base/json_scan.hpp"
 #include "base/json_value.hpp"
+#include "sandbox/isolation.hpp"
+#include "sandbox/limits.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace cellgate::cli {
 
@@ -22,12 +27,28 @@ Task<protocol::SessionInfo> find_session(WorkspaceClient* client, std::string id
 
 std::string limits_text(const std::optional<protocol::Limits>& limits) {
     const std::string json = limits ? to_json(*limits) : "{}";
-    if (json == "{}") {
-        return "none beside the defaults\n";
-    }
     std::string text;
     for (const JsonValue::Member& member : parse_json_value(json).members) {
         text += fmt::format("{} {}\n", member.name, member.value.text);
+    }
+    return text;
+}
+
+std::string defaults_text(const protocol::SessionInfo& session) {
+    const std::string kind = decode_json_string(to_json(session.sandbox));
+    const sandbox::IsolationTraits& traits =
+        sandbox::traits_of(sandbox::find_isolation(kind).value_or(sandbox::Isolation::none));
+    const protocol::Limits limits = session.limits.value_or(protocol::Limits{});
+    if (!traits.isolates) {
+        return limits.wall_seconds ? "" : "no limit: it runs without a sandbox\n";
+    }
+    const std::pair<bool, std::string> defaults[] = {
+        {!limits.memory_bytes, fmt::format("memoryBytes {} (default)\n", sandbox::default_memory_bytes())},
+        {!limits.process_count, fmt::format("processCount {} (default)\n", sandbox::default_process_count)},
+        {!limits.disk_bytes && traits.mounts, "diskBytes 1G in /tmp, 512M in /dev/shm and the home (default)\n"}};
+    std::string text;
+    for (const auto& [holds, line] : defaults) {
+        text += holds ? line : std::string();
     }
     return text;
 }

@@ -150,13 +150,19 @@ CLI::Validator positive_number() {
     });
 }
 
-CLI::Validator size_in_bytes() {
+CLI::Validator size_in_bytes(std::uint64_t least) {
     return CLI::Validator(
-        [](std::string& text) {
+        [least](std::string& text) {
+            constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
             const std::optional<std::uint64_t> bytes = bytes_in(text);
             if (!bytes) {
                 return fmt::format("expected a size such as 512M or 4G, found {}",
                                    text.empty() ? "nothing" : escape_unprintable(text));
+            }
+            if (*bytes < least * mebibyte) {
+                return fmt::format("expected at least {}M, such as 512M or 4G, found {}{}", least,
+                                   escape_unprintable(text),
+                                   std::to_string(*bytes) == text ? ", which is so many bytes" : "");
             }
             text = std::to_string(*bytes);
             return std::string();

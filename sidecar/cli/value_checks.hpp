@@ -22,7 +22,7 @@ CLI::Validator variable_name();
 CLI::Validator http_url();
 CLI::Validator whole_number(std::int64_t least, std::int64_t most = INT64_MAX);
 CLI::Validator positive_number();
-// Turns "4G", "512 MiB" or "4096" into bytes, at least 1; units are powers of 1024.
-CLI::Validator size_in_bytes();
+// Turns "4G", "512 MiB" or "4096" into bytes, of `least` MiB at least; units are powers of 1024.
+CLI::Validator size_in_bytes(std::uint64_t least);
 
 } // namespace cellgate::cli

@@ -97,12 +97,18 @@ class LimitsOfAgentsThatRun(WorkspaceSidecarTest):
         self.assertIn("no sidecar runs", ended.stdout)
         user = self.editor()
         user.session("s")
-        self.assertEqual(self.cli("s").stdout, "none beside the defaults\n")
+        self.assertRegex(self.cli("s").stdout, r"\AmemoryBytes \d+ \(default\)\nprocessCount 4096 \(default\)\ndiskBytes 1G in ")
+        for words, said in ((("--memory", "4"), "expected at least 64M, such as 512M or 4G, found 4, which is so many bytes"),
+                            (("--disk", "1k"), "expected at least 1M"), (("--open-files", "3"), "from 64 on")):
+            refused = self.cli("s", *words)
+            self.assertEqual(refused.returncode, 2, refused.stderr)
+            self.assertIn(said, refused.stderr)
         ended = self.cli("s", "--file-size", "2G", "--timeout", "90")
         self.assertEqual(ended.returncode, 0, ended.stderr)
         self.assertEqual(ended.stdout, "fileSizeBytes 2147483648\nwallSeconds 90\n"
                                        "once its kernel has started again: fileSizeBytes\n")
         self.assertEqual(json.loads(self.cli("s", "--json").stdout), {"fileSizeBytes": 2 << 30, "wallSeconds": 90})
+        self.assertRegex(self.cli("s").stdout, r"wallSeconds 90\nmemoryBytes \d+ \(default\)\n")
         ended = self.cli("other", "--timeout", "1")
         self.assertNotEqual(ended.returncode, 0)
         self.assertIn("other", ended.stderr)

@@ -33,14 +33,22 @@ std::optional<std::string_view> separator_text(std::string_view line) {
     return std::nullopt;
 }
 
-// The languages in brackets, as "[bash]"; other words in brackets are a part of the title.
-std::optional<std::string> named_language(std::string_view text) {
+std::vector<std::string_view> words_in_brackets(std::string_view text) {
+    std::vector<std::string_view> words;
     for (std::size_t open = text.find('['); open != std::string_view::npos; open = text.find('[', open + 1)) {
         const std::size_t close = text.find(']', open);
         if (close == std::string_view::npos) {
             break;
         }
-        if (std::optional<std::string> language = language_of_name(text.substr(open + 1, close - open - 1))) {
+        words.push_back(text.substr(open + 1, close - open - 1));
+    }
+    return words;
+}
+
+// The languages in brackets, as "[bash]"; other words in brackets are a part of the title.
+std::optional<std::string> named_language(std::string_view text) {
+    for (const std::string_view word : words_in_brackets(text)) {
+        if (std::optional<std::string> language = language_of_name(word)) {
             return language;
         }
     }
@@ -185,6 +193,28 @@ std::vector<Cell> split_cells(std::string_view text) {
     }
     finish();
     return cells;
+}
+
+std::vector<std::string> doubtful_languages(std::string_view text) {
+    std::vector<std::string> remarks;
+    std::int64_t number = 0;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
+        const std::optional<std::string_view> separator = separator_text(text.substr(0, end));
+        text.remove_prefix(end);
+        ++number;
+        if (!separator || named_language(*separator)) {
+            continue;
+        }
+        for (const std::string_view word : words_in_brackets(*separator)) {
+            if (const std::string nearest = nearest_language(word); !nearest.empty()) {
+                remarks.push_back(fmt::format("line {}: [{}] names no language, so that the cell is one of the file's; "
+                                              "did you mean [{}]?",
+                                              number, word, nearest));
+            }
+        }
+    }
+    return remarks;
 }
 
 std::vector<Cell> cells_of_notebook(std::string_view text) {

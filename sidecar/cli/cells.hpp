@@ -20,6 +20,9 @@ struct Cell {
 // Text before the first separator is a cell too. Markdown cells and empty cells are left out.
 std::vector<Cell> split_cells(std::string_view text);
 
+// A remark for each separator that seems to name a language, in brackets, and misspells it: its cell is the file's.
+std::vector<std::string> doubtful_languages(std::string_view text);
+
 // The code cells of a notebook (nbformat 4), without empty ones. Throws Error{config_invalid}.
 std::vector<Cell> cells_of_notebook(std::string_view text);
 // That its metadata names, if any. Throws Error{config_invalid}.

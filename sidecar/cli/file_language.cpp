@@ -1,9 +1,12 @@
 #include "file_language.hpp"
 
+#include "base/suggest.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <filesystem>
+#include <vector>
 
 namespace cellgate::cli {
 
@@ -70,6 +73,18 @@ std::optional<std::string> language_of_name(std::string_view name) {
         }
     }
     return language_of_ending("." + wanted);
+}
+
+std::string nearest_language(std::string_view name) {
+    constexpr std::size_t min_length = 3;
+    if (name.size() < min_length) {
+        return {};
+    }
+    std::vector<std::string> names;
+    for (const Language& language : languages) {
+        names.emplace_back(language.name);
+    }
+    return nearest_name(name, names);
 }
 
 } // namespace cellgate::cli

@@ -13,4 +13,7 @@ std::optional<std::string> language_of_file(std::string_view path);
 // Of a name or an ending, in any case: "TypeScript", "ts".
 std::optional<std::string> language_of_name(std::string_view name);
 
+// That a mistyped name means; empty: none, as of a word of one or two letters.
+std::string nearest_language(std::string_view name);
+
 } // namespace cellgate::cli

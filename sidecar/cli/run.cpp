@@ -49,6 +49,7 @@ struct FileRun {
     std::string language;                        // the file's; empty: --kernel names what runs it
     std::map<std::string, std::string> sessions; // by language, each with its id
     std::string uri;
+    std::vector<std::string> notes; // about the file, before it runs
     std::optional<Artifacts> artifacts;
     int exit_code = 0;
     std::string executing;
@@ -221,6 +222,9 @@ Task<void> run_cells(FileRun* run, TerminalClient& client) {
 }
 
 Task<void> run_file(async::Loop* loop, FileRun* run, TerminalClient& client) {
+    for (const std::string& note : run->notes) {
+        client.printer().note(fmt::format("cellgate: {} {}", run->arguments.file, note));
+    }
     // Until there is a cell to interrupt, ctrl-C ends all.
     std::string first = run->cells.empty() ? run->language : run->cells.front().language.value_or(run->language);
     co_await session_of(run, std::move(first), client);
@@ -240,6 +244,9 @@ int run(const RunArguments& arguments) {
     file_run.arguments = arguments;
     SourceFile source = read_source_file(arguments.file);
     file_run.cells = std::move(source.cells);
+    if (!source.is_notebook) {
+        file_run.notes = doubtful_languages(source.text);
+    }
     file_run.language = arguments.language.empty() ? std::move(source.language)
                                                    : language_of_name(arguments.language).value_or(arguments.language);
     if (file_run.language.empty() && arguments.kernel.empty() && !arguments.existing && arguments.jupyter.url.empty()) {

@@ -207,6 +207,14 @@ class WithoutATerminal(CliTest):
         self.assertEqual(ended.returncode, 1)
         self.assertEqual(ended.stderr.count("envFile is not supported"), 1, ended.stderr)
 
+    def test_a_misspelt_language_of_a_cell_is_remarked(self):
+        script = self.script("x = 1\n# %% [basch]\nprint('python')\n# %% [todo]\n")
+        ended = self.cli("run", script)
+        self.assertEqual((ended.returncode, ended.stdout), (0, "python\n"))
+        self.assertIn(f"{script} line 2: [basch] names no language", ended.stderr)
+        self.assertIn("did you mean [bash]?", ended.stderr)
+        self.assertNotIn("todo", ended.stderr)
+
     def test_input_is_at_its_end(self):
         ended = self.cli("run", self.script("input('anyone? ')"))
         self.assertNotEqual(ended.returncode, 0)

@@ -35,6 +35,15 @@ TEST_CASE("a separator is a comment of the language, and may name another one") 
     CHECK_FALSE(cells[3].language);
 }
 
+TEST_CASE("a separator that misspells a language is remarked, and a title is not") {
+    const std::vector<std::string> remarks = doubtful_languages(
+        "# %% [basch]\n1\n# %% [bash]\n2\n# %% [todo] [plan]\n3\n# %% [markdown]\n# %% [R] [rubi]\n4\n# %% [pyhton]");
+    REQUIRE(remarks.size() == 2);
+    CHECK(remarks[0].starts_with("line 1: [basch] names no language"));
+    CHECK(remarks[0].ends_with("did you mean [bash]?"));
+    CHECK(remarks[1].starts_with("line 10: [pyhton]"));
+}
+
 TEST_CASE("a separator may hold a timeout, and so may a notebook's cell") {
     const std::vector<Cell> cells = split_cells("# %% timeout=10\n1\n# %% [bash] timeout=0.5 \n2\n# %% timeout=0\n3\n"
                                                 "# %% mytimeout=4\n4\n# %% timeout=5s\n5\n");

@@ -49,6 +49,7 @@ struct FileRun {
     std::string language;                        // the file's; empty: --kernel names what runs it
     std::map<std::string, std::string> sessions; // by language, each with its id
     std::string uri;
+    bool is_notebook = false;
     std::vector<std::string> notes; // about the file, before it runs
     std::optional<Artifacts> artifacts;
     int exit_code = 0;
@@ -66,7 +67,20 @@ bool has_exited_well(const protocol::ExecuteResult& result) {
            (result.error->evalue.empty() || result.error->evalue == "None" || result.error->evalue == "0");
 }
 
-void explain_result(const protocol::ExecuteResult& result, std::size_t cell, OutputPrinter& printer) {
+// Where the error came from in the file, which the traceback counts from the beginning of the cell; empty: nowhere
+// there, or a notebook.
+std::string place_in_file(const FileRun& run, const protocol::ExecuteResult& result) {
+    std::string place;
+    if (result.error && !run.is_notebook) {
+        for (const protocol::ExecutionFrame& frame : result.error->frames) { // the innermost is the last
+            place = frame.uri == run.uri ? fmt::format(" at {} line {}", run.arguments.file, frame.line + 1) : place;
+        }
+    }
+    return place;
+}
+
+void explain_result(const FileRun& run, const protocol::ExecuteResult& result, std::size_t cell,
+                    OutputPrinter& printer) {
     constexpr const char* words[] = {"ok",
                                      "ended in an error",
                                      "ran out of its time",
@@ -74,7 +88,8 @@ void explain_result(const protocol::ExecuteResult& result, std::size_t cell, Out
                                      "was ended with its kernel",
                                      "ran out of memory"};
     static_assert(std::size(words) == enum_names(protocol::ExecutionStatus{}).size());
-    std::string text = fmt::format("cellgate: cell {} {}", cell + 1, words[static_cast<int>(result.status)]);
+    std::string text = fmt::format("cellgate: cell {} {}{}", cell + 1, words[static_cast<int>(result.status)],
+                                   place_in_file(run, result));
     if (is_system_exit(result)) {
         text = fmt::format("cellgate: cell {} ended with sys.exit({})", cell + 1, result.error->evalue);
     }
@@ -209,7 +224,7 @@ Task<void> run_cells(FileRun* run, TerminalClient& client) {
             break;
         }
         if (result.status != protocol::ExecutionStatus::ok) {
-            explain_result(result, i, client.printer());
+            explain_result(*run, result, i, client.printer());
             run->exit_code = 1;
             break;
         }
@@ -244,6 +259,7 @@ int run(const RunArguments& arguments) {
     file_run.arguments = arguments;
     SourceFile source = read_source_file(arguments.file);
     file_run.cells = std::move(source.cells);
+    file_run.is_notebook = source.is_notebook;
     if (!source.is_notebook) {
         file_run.notes = doubtful_languages(source.text);
     }

@@ -207,6 +207,14 @@ class WithoutATerminal(CliTest):
         self.assertEqual(ended.returncode, 1)
         self.assertEqual(ended.stderr.count("envFile is not supported"), 1, ended.stderr)
 
+    def test_the_line_of_an_error_is_the_files(self):
+        script = self.script("def half(n):\n    return 1 / n\n\n# %%\n\nhalf(1)\nhalf(0)\n")
+        ended = self.cli("run", script)
+        self.assertEqual(ended.returncode, 1)
+        self.assertIn(f"cell 2 ended in an error at {script} line 2\n", ended.stderr)
+        script = self.script("1\n# %%\n\n1 / 0\n")
+        self.assertIn(f"cell 2 ended in an error at {script} line 4\n", self.cli("run", script).stderr)
+
     def test_a_misspelt_language_of_a_cell_is_remarked(self):
         script = self.script("x = 1\n# %% [basch]\nprint('python')\n# %% [todo]\n")
         ended = self.cli("run", script)

@@ -18,7 +18,7 @@ bool is_frame(std::string_view entry) {
 
 // "File /usr/lib/python3.11/socket.py:851, in create_connection(address, …)", then lines of code.
 bool is_library_frame(std::string_view entry) {
-    constexpr std::array<std::string_view, 4> folders = {"/lib/python", "/site-packages/", "/dist-packages/",
+    constexpr std::array<std::string_view, 4> folders = {"/lib/python3", "/site-packages/", "/dist-packages/",
                                                          "<frozen "};
     const std::string_view place = entry.substr(0, entry.find_first_of(",\n"));
     return place.starts_with("File ") && std::any_of(folders.begin(), folders.end(), [place](std::string_view folder) {
@@ -31,10 +31,12 @@ bool begins_next_error(std::string_view entry) {
            entry.starts_with("\nThe above exception was the direct cause");
 }
 
-// Without the name of its type.
+// Without the name of its type, where there are enough of them to tell it from others.
 std::string_view words_of(std::string_view error) {
+    constexpr std::size_t min_length = 6;
     const std::size_t colon = error.find(": ");
-    return error.substr(colon == std::string_view::npos ? 0 : colon + 2);
+    const bool tells = colon != std::string_view::npos && error.size() >= colon + 2 + min_length;
+    return tells ? error.substr(colon + 2) : error;
 }
 
 // One error of a chain, with how the next one follows from it.

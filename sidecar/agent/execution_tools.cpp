@@ -105,7 +105,8 @@ std::string shortened(const std::string& text) {
 // Whether the kernel ended with the code, and the reason does not say what that means.
 bool is_loss_unsaid(ExecutionStatus status, std::string_view reason) {
     const auto says = [reason](std::string_view words) { return reason.find(words) != std::string_view::npos; };
-    return (status == ExecutionStatus::killed || says("its kernel was ended")) && !says("variables are gone");
+    const bool is_lost = status == ExecutionStatus::killed || says("its kernel was ended");
+    return is_lost && !says("variables are gone") && !says("was left running");
 }
 
 // How it ended, when that is not plain from the output.

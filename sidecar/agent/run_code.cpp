@@ -40,11 +40,20 @@ SidecarClient::OnOutput reporter(SidecarClient* sidecar, std::shared_ptr<mcp::To
 
 Task<protocol::ExecuteResult> run_as_told(SidecarClient* sidecar, protocol::ExecuteParams params,
                                           std::shared_ptr<mcp::ToolCall> call, std::string* id) {
+    std::string before;
     if (id) {
-        params.execution_id = *id = random_id();
+        before = std::exchange(*id, random_id());
+        params.execution_id = *id;
     }
     SidecarClient::OnOutput on_output = reporter(sidecar, call);
-    co_return co_await sidecar->execute(std::move(params), std::move(call), std::move(on_output));
+    try {
+        co_return co_await sidecar->execute(std::move(params), std::move(call), std::move(on_output));
+    } catch (const protocol::RemoteError&) { // it did not begin
+        if (id) {
+            *id = std::move(before);
+        }
+        throw;
+    }
 }
 
 } // namespace

@@ -115,7 +115,7 @@ void Artifacts::write(const std::string& path, std::string_view bytes) {
 std::string Artifacts::summary() const {
     constexpr std::size_t max_named = 10;
     if (written_.empty()) {
-        return fmt::format("nothing was saved to {}: no cell changed a file or showed a picture", directory_);
+        return fmt::format("nothing was saved to {}", directory_);
     }
     std::string named;
     std::size_t count = 0;

@@ -2,6 +2,7 @@
 
 #include "base/escape_unprintable.hpp"
 #include "base/host.hpp"
+#include "base/log.hpp"
 #include "base/shell_words.hpp"
 #include "gate/connection_rule.hpp"
 #include "policy_text.hpp"
@@ -72,8 +73,17 @@ Task<std::string> NonInteractiveClient::asking_rule(protocol::Approval approval,
     params.action = std::move(approval.action);
     params.session_id = approval.session_id;
     params.execution_id = approval.execution_id;
-    const protocol::PolicyExplainResult found = co_await sidecar->call<protocol::PolicyExplain>(std::move(params));
-    co_return found.effect == protocol::Effect::ask&& found.rule ? rule_line(*found.rule) : std::string();
+    try {
+        const protocol::PolicyExplainResult found = co_await sidecar->call<protocol::PolicyExplain>(std::move(params));
+        if (found.effect == protocol::Effect::ask && found.rule) {
+            co_return rule_line(*found.rule);
+        }
+    } catch (const Cancelled&) {
+        throw;
+    } catch (const Error& error) { // it is denied all the same
+        log_info("the rule that asks is not known: {}", error.message);
+    }
+    co_return std::string();
 }
 
 Task<std::string> NonInteractiveClient::option_for(protocol::Approval approval, LocalSidecar* sidecar) {

@@ -152,8 +152,9 @@ Task<void> add(async::Loop* loop, PolicyArguments* arguments, TerminalClient& cl
     fmt::print("{}\n", arguments->json ? to_json(rule) : "added: cellgate policy remove " + rule.id);
 }
 
-// The id that this begins; itself where it begins none, which the sidecar then refuses.
+// The id that this begins; itself where it is too short or begins none, which the sidecar then refuses.
 std::string chosen_id(const std::vector<protocol::Rule>& rules, const std::string& beginning) {
+    constexpr std::size_t min_length = 4;
     std::vector<std::string> found;
     for (const protocol::Rule& rule : rules) {
         if (rule.id == beginning) {
@@ -169,7 +170,7 @@ std::string chosen_id(const std::vector<protocol::Rule>& rules, const std::strin
                                 fmt::join(found, ", ")),
                     "type more of the id");
     }
-    return found.empty() ? beginning : found.front();
+    return found.empty() || beginning.size() < min_length ? beginning : found.front();
 }
 
 Task<void> remove(async::Loop* /*loop*/, PolicyArguments* arguments, TerminalClient& client) {

@@ -34,18 +34,29 @@ std::string limits_text(const std::optional<protocol::Limits>& limits) {
     return text;
 }
 
+namespace {
+
+std::string disk_defaults() {
+    constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
+    return fmt::format("diskBytes {}M in /tmp, {}M in /dev/shm and {}M in the home (default)\n",
+                       sandbox::default_tmp_bytes / mebibyte, sandbox::default_shared_memory_bytes / mebibyte,
+                       sandbox::default_home_bytes / mebibyte);
+}
+
+} // namespace
+
 std::string defaults_text(const protocol::SessionInfo& session) {
     const std::string kind = decode_json_string(to_json(session.sandbox));
     const sandbox::IsolationTraits& traits =
         sandbox::traits_of(sandbox::find_isolation(kind).value_or(sandbox::Isolation::none));
     const protocol::Limits limits = session.limits.value_or(protocol::Limits{});
     if (!traits.isolates) {
-        return limits.wall_seconds ? "" : "no limit: it runs without a sandbox\n";
+        return to_json(limits) == "{}" ? "no limit: it runs without a sandbox\n" : "";
     }
     const std::pair<bool, std::string> defaults[] = {
         {!limits.memory_bytes, fmt::format("memoryBytes {} (default)\n", sandbox::default_memory_bytes())},
         {!limits.process_count, fmt::format("processCount {} (default)\n", sandbox::default_process_count)},
-        {!limits.disk_bytes && traits.mounts, "diskBytes 1G in /tmp, 512M in /dev/shm and the home (default)\n"}};
+        {!limits.disk_bytes && traits.mounts, disk_defaults()}};
     std::string text;
     for (const auto& [holds, line] : defaults) {
         text += holds ? line : std::string();

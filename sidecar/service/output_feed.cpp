@@ -155,7 +155,12 @@ std::int64_t OutputFeed::first_unsent(const std::string& execution_id, std::int6
 }
 
 Task<void> OutputFeed::flushed(std::string execution_id) {
-    const auto all_sent = [&] { return in_flight_ != execution_id && last_of(execution_id) == nullptr; };
+    const QueuedRecord* last = last_of(execution_id);
+    std::int64_t end = last == nullptr ? 0 : last->record.seq + last->record.count;
+    if (last == nullptr && in_flight_ == execution_id) {
+        end = seq_in_flight_ + 1;
+    }
+    const auto all_sent = [&] { return first_unsent(execution_id, end) >= end; };
     co_await sent_.until(all_sent);
 }
 

@@ -182,14 +182,14 @@ Task<void> ExecutionRun::answer_input(jupyter::InputRequest request) {
     const std::uint64_t id = request.id;
     protocol::InputRequestParams params{execution_->id, std::move(request.prompt), request.password};
     std::optional<std::string> answer;
-    ExecutionClock& clock = execution_->clock;
-    clock.begin_prompt();
-    const ScopeExit answered([&clock] { clock.end_prompt(); });
     try {
         // What the code printed before is shown before.
         co_await jupyter::wait_last_messages(context_.services.loop.clock(), instance_->kernel->client(),
                                              max_prompt_delay);
         context_.flush_output();
+        ExecutionClock& clock = execution_->clock;
+        clock.begin_prompt();
+        const ScopeExit answered([&clock] { clock.end_prompt(); });
         answer = co_await context_.services.observer.ask_input(execution_->client, std::move(params));
     } catch (const Cancelled&) {
         throw;

@@ -4,12 +4,15 @@
 
 #include <fmt/format.h>
 
+#include <cstddef>
 #include <optional>
 #include <set>
 
 namespace cellgate::tools {
 
 namespace {
+
+constexpr std::size_t max_host_rules = 20; // of more there is none: their calls ask
 
 // Of a tool's calls the arguments are left open: those of the function change them. Of the host they are not.
 std::optional<std::string> rule_for(const protocol::Action& action) {
@@ -36,10 +39,14 @@ std::optional<std::string> rule_for(const protocol::Action& action) {
 
 std::vector<std::string> execution_rules(const std::vector<protocol::Action>& allowed) {
     std::set<std::string> rules;
+    std::set<std::string> of_host;
     for (const protocol::Action& action : allowed) {
         if (std::optional<std::string> rule = rule_for(action)) {
-            rules.insert(std::move(*rule));
+            (action.kind == protocol::ActionKind::host ? of_host : rules).insert(std::move(*rule));
         }
+    }
+    if (of_host.size() <= max_host_rules) {
+        rules.merge(of_host);
     }
     return {rules.begin(), rules.end()};
 }

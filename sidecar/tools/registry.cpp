@@ -23,16 +23,15 @@ namespace cellgate::tools {
 namespace {
 
 std::unique_ptr<ServerCatalog> make_catalog(const RegistryOptions& options, ServerCatalog::OnRemoved on_removed,
-                                            std::function<void()> read_files) {
+                                            ServerCatalog::ReadFilesFor read_files_for) {
     return std::make_unique<ServerCatalog>(
         [&options](const ServerSpec& spec) { return describe(spec, options.workspace, options.environment); },
-        std::move(on_removed), std::move(read_files));
+        std::move(on_removed), std::move(read_files_for));
 }
 
-void log_problems(const std::vector<std::string>& problems) {
-    for (const std::string& problem : problems) {
-        log_warning("{}", problem);
-    }
+bool names_server(const ConfigFile& files, const std::string& name) {
+    return std::any_of(files.servers.begin(), files.servers.end(),
+                       [&name](const ServerSpec& spec) { return spec.name == name; });
 }
 
 } // namespace
@@ -42,7 +41,7 @@ Registry::Registry(async::Loop& loop, Clock& clock, gate::Gate& gate, RegistryOp
       catalog_(make_catalog(
           options_,
           [this](const ServerEntryPtr& entry, std::string reason) { servers_->retire(entry, std::move(reason)); },
-          [this] { log_problems(read_workspace_files()); })),
+          [this](const std::string& name) { read_workspace_files_for(name); })),
       inputs_(std::make_unique<ServerInputs>(options_.elicitor)), secrets_(std::make_unique<ServerSecrets>(options_)),
       logins_(std::make_unique<ServerLogins>(
           loop, clock, options_.logins_directory,
@@ -71,6 +70,15 @@ void Registry::add_from_agent(ServerSpec spec) {
 
 void Registry::on_agent_disconnected(std::uint64_t client) {
     catalog_->on_agent_disconnected(client);
+}
+
+// Code can ask for any name: only one that is new to the files has their servers described again.
+void Registry::read_workspace_files_for(const std::string& server) {
+    if (names_server(read_workspace_config(options_.workspace), server)) {
+        for (const std::string& problem : read_workspace_files()) {
+            log_warning("{}", problem);
+        }
+    }
 }
 
 std::vector<std::string> Registry::read_workspace_files() {

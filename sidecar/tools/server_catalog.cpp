@@ -42,8 +42,8 @@ void require_usable_from_agent(const ServerSpec& spec) {
 
 } // namespace
 
-ServerCatalog::ServerCatalog(Describe describe, OnRemoved on_removed, std::function<void()> read_files)
-    : describe_(std::move(describe)), on_removed_(std::move(on_removed)), read_files_(std::move(read_files)) {}
+ServerCatalog::ServerCatalog(Describe describe, OnRemoved on_removed, ReadFilesFor read_files_for)
+    : describe_(std::move(describe)), on_removed_(std::move(on_removed)), read_files_for_(std::move(read_files_for)) {}
 
 ServerEntryPtr ServerCatalog::add_built_in(std::string_view name, std::string identity) {
     const auto entry = std::make_shared<ServerEntry>();
@@ -204,7 +204,7 @@ std::optional<std::string> ServerCatalog::same_package(const std::string& name, 
 
 ServerEntryPtr ServerCatalog::find(const std::string& name) const {
     if (!entries_.contains(name)) {
-        read_files_();
+        read_files_for_(name);
     }
     const auto entry = entries_.find(name);
     if (entry == entries_.end()) {

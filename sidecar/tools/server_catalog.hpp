@@ -1,8 +1,8 @@
 #pragma once
 // `ServerCatalog` is the table of the tool servers that there are: by name, with who named each of them. A user's word
 // has precedence over that of a workspace's file, and both over an agent's; a built-in server stays. No two servers
-// have wrappers of the same package. The catalogue starts and stops nothing, and reads no files: it reports each server
-// that it removes or replaces to its owner, the registry.
+// have wrappers of the same package. The catalogue starts and stops nothing, and reads no files itself: it reports each
+// server that it removes or replaces to its owner, the registry.
 
 #include "tools/config.hpp"
 
@@ -29,8 +29,10 @@ class ServerCatalog {
     using Describe = std::function<ServerDescription(const ServerSpec& spec)>;
     using OnRemoved = std::function<void(const ServerEntryPtr& entry, std::string reason)>;
 
-    // `read_files`: calls set_workspace_files(). A name that means no server may be in a file by now.
-    ServerCatalog(Describe describe, OnRemoved on_removed, std::function<void()> read_files);
+    // Calls set_workspace_files() if a file has this name by now, which means no server.
+    using ReadFilesFor = std::function<void(const std::string& name)>;
+
+    ServerCatalog(Describe describe, OnRemoved on_removed, ReadFilesFor read_files_for);
 
     ServerEntryPtr add_built_in(std::string_view name, std::string identity);
     // As Registry's functions of these names.
@@ -60,7 +62,7 @@ class ServerCatalog {
 
     Describe describe_;
     OnRemoved on_removed_;
-    std::function<void()> read_files_;
+    ReadFilesFor read_files_for_;
     std::map<std::string, ServerEntryPtr> entries_;
 };
 

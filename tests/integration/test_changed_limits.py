@@ -97,7 +97,7 @@ class LimitsOfAgentsThatRun(WorkspaceSidecarTest):
         self.assertIn("no sidecar runs", ended.stdout)
         user = self.editor()
         user.session("s")
-        self.assertRegex(self.cli("s").stdout, r"\AmemoryBytes \d+ \(default\)\nprocessCount 4096 \(default\)\ndiskBytes 1G in ")
+        self.assertRegex(self.cli("s").stdout, r"\AmemoryBytes \d+ \(default\)\nprocessCount 4096 \(default\)\ndiskBytes 1024M in ")
         for words, said in ((("--memory", "4"), "expected at least 64M, such as 512M or 4G, found 4, which is so many bytes"),
                             (("--disk", "1k"), "expected at least 1M"), (("--open-files", "3"), "from 64 on")):
             refused = self.cli("s", *words)

@@ -210,6 +210,10 @@ class Running(McpTest):
     def test_code_that_reads_a_line_gets_none(self):
         agent = self.mcp()
         self.assert_failed(agent.call("execute", code="input('name: ')"), "EOFError")
+        asks = ("import time\nbegan = time.monotonic()\nwhile time.monotonic() < began + 20:\n"
+                "    try: input()\n    except EOFError: pass\nprint('it went on')")
+        result = agent.call("execute", code=asks, timeout=1)
+        self.assertNotIn("it went on", text_of(result))  # what asks in vain has no more time than other code
 
     def test_each_agent_has_a_session_of_its_own_that_ends_with_it(self):
         editor = self.editor()

@@ -66,6 +66,11 @@ class PolicyCommand(CliTest):
             self.assertIn(rule, refused.stderr)
         self.assertEqual(self.policy("remove", rules[0][:12]).returncode, 0)
         self.assertEqual(set(re.findall(r"(?m)^(\w+)  deny", self.policy("list").stdout)), set(rules[1:]))
+        for rule in rules[2:]:
+            self.policy("remove", rule)
+        for short in ("", rules[1][:3]):  # as of an unset variable of a script
+            self.assertEqual(self.policy("remove", short).returncode, 1, short)
+        self.assertIn(rules[1], self.policy("list").stdout)
 
     def test_no_rules_are_said_to_be_none(self):
         self.assertIn("there are no rules", self.policy("list").stdout)

@@ -1,7 +1,10 @@
 """A command line that is wrong ends with 2, and with what was expected and found."""
 
+import json
+import re
 import unittest
 
+from cellgate_client import REPOSITORY
 from cli_testing import CliTest
 
 
@@ -53,6 +56,10 @@ class WrongArguments(CliTest):
                 ended = self.cli(*words, rooted=False)
                 self.assertEqual(ended.returncode, 2, ended.stderr)
                 self.assertIn(text, ended.stderr)
+        schema = json.loads((REPOSITORY / "schemas/protocol.json").read_text())["$defs"]["RecordEntry"]
+        types = re.findall(r"\b[a-z]+\.[a-z]+\b", schema["properties"]["type"]["description"])
+        unknown = self.cli("record", "list", "--type", "x", rooted=False).stderr
+        self.assertEqual(sorted(re.findall(r"\b[a-z]+\.[a-z]+\b", unknown)), sorted(types))
         sandbox = self.cli("sandbox", rooted=False)
         self.assertEqual((sandbox.returncode, sandbox.stderr),
                          (2, "cellgate: `cellgate sandbox` expects a subcommand: test, explain\n"))

@@ -1,6 +1,7 @@
 #include "mounts/system_mounts.hpp"
 
 #include "base/regular_file.hpp"
+#include "sandbox/limits.hpp"
 
 #include <fmt/format.h>
 
@@ -16,9 +17,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t max_table_bytes = std::size_t{1} << 20;
-constexpr std::uint64_t home_bytes = 512ULL << 20;
-constexpr std::uint64_t tmp_bytes = 1ULL << 30;
-constexpr std::uint64_t shared_memory_bytes = 512ULL << 20;
 
 // Not all of /etc: it holds tokens, keys and names of other machines.
 constexpr std::array etc_names = {"alternatives",
@@ -119,8 +117,8 @@ void add_own(MountPlan& plan, const std::string& home, std::optional<std::uint64
     plan.set_reason({"the sandbox's own: the harmless devices"});
     plan.put({.place = "/dev", .kind = Mount::Kind::devices});
     plan.set_reason({"the sandbox's own scratch space"});
-    add_scratch(plan, "/dev/shm", scratch_bytes.value_or(shared_memory_bytes), 01777);
-    add_scratch(plan, "/tmp", scratch_bytes.value_or(tmp_bytes), 01777);
+    add_scratch(plan, "/dev/shm", scratch_bytes.value_or(default_shared_memory_bytes), 01777);
+    add_scratch(plan, "/tmp", scratch_bytes.value_or(default_tmp_bytes), 01777);
 }
 
 } // namespace
@@ -138,12 +136,12 @@ void add_system(MountPlan& plan, const std::string& home, std::optional<std::uin
 
 void add_system_of_image(MountPlan& plan, const std::string& home, std::optional<std::uint64_t> scratch_bytes) {
     add_own(plan, home, scratch_bytes);
-    add_scratch(plan, "/var/tmp", scratch_bytes.value_or(tmp_bytes), 01777); // the image has a folder there
+    add_scratch(plan, "/var/tmp", scratch_bytes.value_or(default_tmp_bytes), 01777); // the image has a folder there
 }
 
 void add_home(MountPlan& plan, const std::string& home, std::optional<std::uint64_t> scratch_bytes) {
     plan.set_reason({"the sandbox's own home, empty at the start"});
-    add_scratch(plan, home, scratch_bytes.value_or(home_bytes), 0700);
+    add_scratch(plan, home, scratch_bytes.value_or(default_home_bytes), 0700);
 }
 
 void add_names_of_the_network(MountPlan& plan) {

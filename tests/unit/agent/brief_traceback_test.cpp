@@ -28,6 +28,8 @@ TEST_CASE("of a long traceback the frames of libraries are left out") {
 TEST_CASE("a short one, and one of the user's code alone, stay as they are") {
     CHECK_FALSE(brief_traceback({head, own, "File /usr/lib/python3.11/a.py:1\n", "URLError: no"}, "r"));
     const Entries own_frames(100, module);
+    const Entries in_lib(100, "File /home/ada/lib/python_tools/a.py:1, in get()\n----> 1 get()\n");
+    CHECK_FALSE(brief_traceback(in_lib, "r"));
     CHECK_FALSE(brief_traceback(own_frames, "r"));
     CHECK_FALSE(brief_traceback({}, "r"));
     CHECK_FALSE(brief_traceback({std::string(5000, 'x')}, "r"));
@@ -44,6 +46,10 @@ TEST_CASE("of errors on the way those stay that the last one does not repeat, or
     REQUIRE(text);
     CHECK(text->starts_with("KeyError  Traceback\n    [2 frames of libraries left out: r]\n\nKeyError: 'a'\n" +
                             std::string(during) + "\n" + head));
+    text =
+        brief_traceback({"TimeoutError  Traceback", library, library, "TimeoutError: ", during, head, own, end}, "r");
+    REQUIRE(text);
+    CHECK(text->find("TimeoutError: \n") != std::string::npos);
     text = brief_traceback({"OSError  Traceback", module, library, library, "OSError: refused", during, head, own, end},
                            "r");
     REQUIRE(text);

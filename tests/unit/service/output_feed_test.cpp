@@ -191,6 +191,31 @@ TEST_CASE("a client that does not read costs bounded memory, and hears what it m
     CHECK(feed.flushed(feed.one));
 }
 
+TEST_CASE("what is waited for was there before: code that prints on delays it for no longer") {
+    Feed feed;
+    feed.fill();
+    feed.send(feed.one, "before");
+    feed.scope.spawn(feed.feed.flushed(feed.one.id));
+    std::size_t reads = 0;
+    for (; feed.scope.running() != 0 && reads < 1000; ++reads) {
+        feed.send(feed.one, std::string(record_bytes, 'x'), false, "stderr");
+        feed.send(feed.one, std::string(record_bytes, 'x'));
+        feed.read(1);
+    }
+    CHECK(reads < 1000);
+    CHECK_FALSE(feed.flushed(feed.one)); // the control: what came meanwhile still waits
+}
+
+TEST_CASE("nothing is waited for once the client has gone") {
+    Feed feed;
+    feed.fill();
+    feed.send(feed.one, "before");
+    feed.scope.spawn(feed.feed.flushed(feed.one.id));
+    REQUIRE(feed.scope.running() == 1);
+    feed.scope.spawn(feed.feed.close());
+    CHECK(feed.scope.running() == 0);
+}
+
 TEST_CASE("when the client reads again it hears what it missed in its place, and gets what follows, again and again") {
     Feed feed;
     std::vector<protocol::ExecuteOutputParams> all;

@@ -128,6 +128,10 @@ TEST_CASE("an agent learns where the workspace is, and not what exists outside")
     of_typo.replace(of_typo.find("typo"), 4, "iris");
     CHECK(of_typo == of_iris);
     CHECK(fixture.note("/no-such-file-at-all", false));
+    note = fixture.note("/tmp/typo.csv", false);
+    REQUIRE(note);
+    CHECK(note->text == "/tmp/typo.csv is not in the sandbox: its folder is the sandbox's own, and was empty when the "
+                        "kernel started");
     CHECK_FALSE(fixture.note(fixture / "work/missing.txt", false));
     CHECK(fixture.note(fixture / "data/iris.csv", true)->sandbox); // the control
     CHECK(fixture.note(fixture / "work/.env", false));             // in its own workspace

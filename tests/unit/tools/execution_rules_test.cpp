@@ -30,3 +30,16 @@ TEST_CASE("the rules of an execution are those of what it was allowed, each once
         CHECK(tools::parse_rule(rule, WallTime{}).effect == protocol::Effect::allow);
     }
 }
+
+TEST_CASE("of more files of the host than a user reads through there is no rule") {
+    std::vector<protocol::Action> allowed = {
+        action(R"({"kind":"tool","server":"fs","tool":"find","argumentsText":"{}"})")};
+    for (int i = 0; i < 21; ++i) {
+        protocol::Action read = action(R"({"kind":"host","server":"host","tool":"read_file"})");
+        read.arguments_text = RawJson::parse(R"({"path":")" + std::to_string(i) + R"("})");
+        allowed.push_back(read);
+    }
+    CHECK(tools::execution_rules(allowed) == std::vector<std::string>{"allow fs/find"});
+    allowed.pop_back();
+    CHECK(tools::execution_rules(allowed).size() == 21);
+}

@@ -42,8 +42,9 @@ struct Fixture {
     }
     ToolServerSource source_of(const std::string& name) const { return catalog.find(name)->spec.source; }
 
-    std::vector<std::string> removed; // "NAME: reason"
-    std::string version = "1";        // of what the configurations start
+    std::vector<std::string> removed;         // "NAME: reason"
+    mutable std::vector<std::string> unknown; // names that files were read for
+    std::string version = "1";                // of what the configurations start
     ServerCatalog catalog{[this](const ServerSpec& spec) {
                               ServerDescription described;
                               described.identity = sha256(to_json(spec.config) + version);
@@ -53,7 +54,12 @@ struct Fixture {
                               CHECK(entry->removed);
                               removed.push_back(entry->spec.name + ": " + reason);
                           },
-                          [] {}};
+                          [this](const std::string& name) {
+                              unknown.push_back(name);
+                              if (name == "added") {
+                                  catalog.add({spec("added")});
+                              }
+                          }};
 };
 
 ErrorCode code_of(const std::function<void()>& work) {
@@ -66,6 +72,16 @@ ErrorCode code_of(const std::function<void()>& work) {
 }
 
 } // namespace
+
+TEST_CASE("only for a name that means no server the files are read, and then it is looked up again") {
+    Fixture fixture;
+    fixture.catalog.add({Fixture::spec("a")});
+    CHECK(fixture.catalog.find("a"));
+    CHECK(fixture.unknown.empty());
+    CHECK(fixture.catalog.find("added")->spec.name == "added");
+    CHECK(code_of([&] { fixture.catalog.find("b"); }) == ErrorCode::tool_server_not_found);
+    CHECK(fixture.unknown == std::vector<std::string>{"added", "b"});
+}
 
 TEST_CASE("the built-in server comes first, cannot be removed, and keeps its name") {
     Fixture fixture;

@@ -32,6 +32,9 @@ struct Limits {
 // there so that the machine, and with it the user, can go on.
 std::uint64_t default_memory_bytes();
 inline constexpr std::uint64_t default_process_count = 4096;
+inline constexpr std::uint64_t default_home_bytes = 512ULL << 20;
+inline constexpr std::uint64_t default_tmp_bytes = 1ULL << 30;
+inline constexpr std::uint64_t default_shared_memory_bytes = 512ULL << 20;
 
 // The limits of a control group: those that were asked for, else the defaults.
 GroupLimits group_limits(const Limits& limits);

@@ -121,6 +121,7 @@ class Registry {
     Task<void> close();
 
   private:
+    void read_workspace_files_for(const std::string& server);
     void on_login_ended(const protocol::ToolServersLoginEndedParams& ended);
 
     RegistryOptions options_;

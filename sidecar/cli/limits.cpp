@@ -100,7 +100,7 @@ void add_limits(CLI::App& app, Invocation& invocation) {
     add_limit(*command, *arguments, "--open-files", limits_of.open_files, "N", "Of each process", least_files);
     add_limit(*command, *arguments, "--file-size", limits_of.file_size_bytes, "SIZE", "Of each file that is written",
               0);
-    add_limit(*command, *arguments, "--disk", limits_of.disk_bytes, "SIZE", "Of /tmp, /dev/shm and the home, each", 0);
+    add_limit(*command, *arguments, "--disk", limits_of.disk_bytes, "SIZE", "Of /tmp, /dev/shm and the home, each");
     add_limit(*command, *arguments, "--timeout", limits_of.wall_seconds, "SECONDS", "Of each execution");
     run_beside_sidecar(*command, invocation, std::move(arguments), limits);
 }

@@ -20,7 +20,8 @@ std::string no_approver_reason(const Request& request) {
         return std::string(no_approver);
     }
     return fmt::format("{}. Tell your user: open this workspace in an editor that is connected to cellgate, or run "
-                       "`cellgate approvals follow` in it, and answer there; then it can be tried again",
+                       "`cellgate approvals follow` in it and answer by `cellgate approvals allow ID`; then it can be "
+                       "tried again",
                        no_approver);
 }
 

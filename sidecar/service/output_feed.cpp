@@ -139,7 +139,7 @@ Task<void> OutputFeed::pump() {
             co_await fit(queued);
         }
         notify(queued->execution_id, queued->record);
-        in_flight_.clear();
+        in_flight_.reset();
         sent_.notify();
     }
     pumping_ = false;
@@ -168,7 +168,7 @@ Task<void> OutputFeed::close() {
     tasks_.cancel();
     co_await tasks_.join();
     backlog_.clear();
-    in_flight_.clear();
+    in_flight_.reset();
     sent_.notify();
 }
 

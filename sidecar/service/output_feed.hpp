@@ -58,7 +58,7 @@ class OutputFeed {
     std::size_t backlog_bytes_ = 0;
     bool skipping_ = false;
     bool pumping_ = false;
-    std::string in_flight_; // the execution whose record pump() is sending
+    std::optional<std::string> in_flight_; // the execution whose record pump() is sending
     std::int64_t seq_in_flight_ = 0;
     Condition sent_;
     TaskScope tasks_;

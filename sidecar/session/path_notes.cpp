@@ -75,8 +75,8 @@ std::optional<protocol::Note> note_of_absent(const StartedSandbox& sandbox, cons
 // The same for what exists and for what does not, so an agent cannot list the user's files with it.
 protocol::Note note_of_outside(const StartedSandbox& sandbox, const sandbox::PathExplanation& explained) {
     const std::string folder = fs::path(explained.path).parent_path();
-    const bool is_own = sandbox::explain_path(*sandbox.mounts, sandbox.environment, folder).visibility ==
-                        sandbox::Visibility::read_write;
+    const bool is_own =
+        sandbox::explain_path(*sandbox.mounts, sandbox.environment, folder).visibility == sandbox::Visibility::own;
     const std::string why =
         is_own ? "its folder is the sandbox's own, and was empty when the kernel started" : explained.reason;
     protocol::Note note;

@@ -142,6 +142,7 @@ struct CatalogueTools {
 
     // ipybox answers with the names of the modules, a block for each.
     Task<CallToolResult> register_server(RegisterArguments arguments, std::shared_ptr<ToolCall> call) {
+        const std::string usual_package = "mcptools." + arguments.server_name;
         const protocol::WrappersGenerateResult made =
             co_await generate(std::move(arguments.server_name), std::move(arguments.server_params), std::move(call));
         mcp::Content content;
@@ -150,6 +151,9 @@ struct CatalogueTools {
         }
         for (const protocol::SkippedTool& skipped : made.skipped) {
             content.add_text(fmt::format("[{} was left out: {}]", skipped.tool, skipped.reason));
+        }
+        if (made.package != usual_package) {
+            content.add_text(fmt::format("[the package is {}]", made.package));
         }
         CallToolResult result;
         result.content = content.blocks();

@@ -3,7 +3,6 @@
 #include "base/json_codec.hpp"
 #include "output_page.hpp"
 #include "output_reader.hpp"
-#include "protocol/wrapper_note.hpp"
 #include "run_code.hpp"
 #include "tools.hpp"
 
@@ -24,8 +23,6 @@ constexpr std::size_t max_error_bytes = 2000;
 constexpr double default_seconds = 30;
 constexpr std::string_view loss_notice = "[The kernel was restarted before this, because the previous one was lost "
                                          "with its sidecar: its variables and imports are gone.]";
-
-constexpr std::string_view kernel_loss = "\n[Variables and imports are gone; the next call has a new kernel.]";
 
 // ---- Arguments of the tools
 // ------------------------------------------------------------------------------------------
@@ -102,20 +99,12 @@ std::string shortened(const std::string& text) {
     return text.size() > max_error_bytes ? text.substr(0, max_error_bytes) + "…" : text;
 }
 
-// Whether the kernel ended with the code, and the reason does not say what that means.
-bool is_loss_unsaid(ExecutionStatus status, std::string_view reason) {
-    const auto says = [reason](std::string_view words) { return reason.find(words) != std::string_view::npos; };
-    const bool is_lost = status == ExecutionStatus::killed || says("its kernel was ended");
-    return is_lost && !says("variables are gone") && !says("was left running");
-}
-
 // How it ended, when that is not plain from the output.
 std::string ending_of(const ExecuteResult& result, bool output_was_cut) {
     if (result.status != ExecutionStatus::ok && result.status != ExecutionStatus::error) {
         std::string status = to_json(result.status);
         std::erase(status, '"');
-        const std::string reason = result.reason.value_or("the code was stopped");
-        return fmt::format("[{}: {}]{}", status, reason, is_loss_unsaid(result.status, reason) ? kernel_loss : "");
+        return fmt::format("[{}: {}]", status, result.reason.value_or("the code was stopped"));
     }
     std::string ending;
     if (output_was_cut && result.error) {
@@ -142,7 +131,7 @@ std::string cut_notice(const std::string& execution_id, const OutputPage& page) 
 }
 
 std::string text_of(const protocol::Note& note, std::string_view wrapper_tool) {
-    if (note.remedy.starts_with(protocol::wrapper_command)) {
+    if (note.wrappers) {
         return fmt::format("[{}; the tool {} writes them]", note.text, wrapper_tool);
     }
     return fmt::format("[{}{}; {}]", note.text,
@@ -239,7 +228,12 @@ struct ExecutionTools {
             page.cut ? fmt::format("\n\n[Output truncated: exceeded {} character limit]{}", characters,
                                    reads_more ? fmt::format("\n[{}]", rest_of(result.execution_id, page)) : "")
                      : std::string();
-        co_return result_of(page, result, notice, wrapper_tool);
+        CallToolResult answer = result_of(page, result, notice, wrapper_tool);
+        if (page.content.empty()) { // ipybox answers with a text always
+            page.content.add_text("");
+            answer.content = page.content.blocks();
+        }
+        co_return answer;
     }
 
     Task<CallToolResult> read(ReadArguments arguments, std::shared_ptr<ToolCall> call) {

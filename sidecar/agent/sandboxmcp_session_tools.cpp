@@ -235,7 +235,7 @@ struct SandboxmcpSessionTools {
             runtime["problem"] = *found->problem;
         }
         if (found->version) {
-            runtime["version"] = *found->version;
+            runtime["version"] = language == "node" ? found->language + " " + *found->version : *found->version;
         }
         return runtime;
     }

@@ -214,11 +214,14 @@ Task<void> follow_approvals(WorkspaceClient* client, ApprovalsArguments* argumen
 
 // Those of the sidecar that runs, and of each that starts later, as long as the output is read.
 Task<void> follow_sidecars(async::Loop* loop, ApprovalsArguments* arguments) {
-    constexpr Duration pause = std::chrono::milliseconds(200);
+    constexpr Duration pause = std::chrono::milliseconds(50); // less than a kernel takes to start
     const daemon::InstancePaths paths = daemon::find_instance_paths(arguments->workspace, process_environment());
     for (bool told = false; !is_output_closed();) {
         std::unique_ptr<ByteStream> stream = co_await find_running_sidecar(loop, paths);
         if (stream) {
+            if (told) {
+                fmt::print(stderr, "cellgate: connected\n");
+            }
             arguments->waiting.clear();
             WorkspaceClient client(*loop, std::move(stream));
             try {

@@ -11,6 +11,7 @@
 #include "workspace_option.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -71,7 +72,7 @@ Summaries summaries_of(const std::vector<protocol::RecordEntry>& entries) {
 
 // `UndoState` is how much of an execution's changes, or of an undo's, is undone now.
 struct UndoState {
-    std::string by; // an undo of it that is not undone itself; empty: none
+    std::vector<std::string> by; // the undos of it that are not undone themselves
     bool whole = false;
 };
 
@@ -80,7 +81,7 @@ UndoState undo_state(const Summaries& all, const std::string& of) {
     std::int64_t files = 0;
     for (const auto& [id, undo] : all) {
         if (undo.undo_of == of && !undo_state(all, id).whole) {
-            state.by = id;
+            state.by.push_back(id);
             files += undo.files;
         }
     }
@@ -89,7 +90,7 @@ UndoState undo_state(const Summaries& all, const std::string& of) {
 }
 
 std::string undone_words(const UndoState& undone) {
-    return fmt::format("{} by {}", undone.whole ? "undone" : "undone in part", undone.by);
+    return fmt::format("{} by {}", undone.whole ? "undone" : "undone in part", fmt::join(undone.by, ", "));
 }
 
 void print_entry(const Summaries& summaries, const protocol::RecordEntry& entry) {
@@ -190,9 +191,18 @@ void require_changed(const ChangesArguments& arguments, const protocol::ChangesL
     }
 }
 
-Task<void> print_list(const ChangesArguments* arguments, TerminalClient* client, std::string id, Diff diff) {
-    const protocol::ChangesListResult list = co_await list_of(client, id);
+// `earlier`: what was undone before, which is left out.
+Task<void> print_list(const ChangesArguments* arguments, TerminalClient* client, std::string id, Diff diff,
+                      const UndoState* earlier = nullptr) {
+    protocol::ChangesListResult list = co_await list_of(client, id);
     require_changed(*arguments, list);
+    for (const std::string& undo : earlier == nullptr ? std::vector<std::string>() : earlier->by) {
+        const protocol::ChangesListResult undone = co_await list_of(client, undo);
+        std::erase_if(list.files, [&undone](const protocol::ChangedFile& file) {
+            return std::any_of(undone.files.begin(), undone.files.end(),
+                               [&file](const protocol::ChangedFile& each) { return each.path == file.path; });
+        });
+    }
     if (arguments->json) {
         fmt::print("{}\n", to_json(list));
         co_return;
@@ -249,11 +259,11 @@ Task<bool> undo_one(async::Loop* loop, const ChangesArguments* arguments, Termin
                     UndoState earlier) {
     if (!arguments->json && earlier.whole) {
         client->printer().note(
-            fmt::format("cellgate: {} is undone already; to undo that: cellgate undo {}", id, earlier.by));
+            fmt::format("cellgate: {} is undone already; to undo that: cellgate undo {}", id, earlier.by.back()));
         co_return false;
     }
     if (!arguments->json) {
-        co_await print_list(arguments, client, id, Diff::undone);
+        co_await print_list(arguments, client, id, Diff::undone, &earlier);
     }
     if (!arguments->yes) {
         const bool agreed = co_await user_agrees(loop, "Make these files as they were before? [y/N] ", "undoes it");
@@ -282,7 +292,7 @@ Task<bool> undo_one(async::Loop* loop, const ChangesArguments* arguments, Termin
         client->printer().note(
             earlier.by.empty()
                 ? "cellgate: nothing was changed"
-                : fmt::format("cellgate: nothing was changed; {} has undone a part of it before", earlier.by));
+                : fmt::format("cellgate: nothing was changed; {} has undone a part of it before", earlier.by.back()));
         co_return false;
     }
     fmt::print("{} file{} as before", result.restored.size(), result.restored.size() == 1 ? "" : "s");

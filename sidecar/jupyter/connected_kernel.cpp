@@ -61,7 +61,7 @@ class ConnectedKernel final : public Kernel {
     std::optional<int> pid() const override { return std::nullopt; }
     bool has_exited() const override { return gone_; }
     void interrupt() override { client_.interrupt(); }
-    std::string_view after_stop() const override { return "was left running"; }
+    bool ends_when_stopped() const override { return false; }
     bool is_shared() const override { return true; }
 
     Task<KernelExit> exited() override {

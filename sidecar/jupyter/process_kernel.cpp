@@ -79,7 +79,7 @@ class ProcessKernel final : public Kernel {
 
     Task<bool> wait_exit(Instant deadline) override { co_return co_await wait_until(loop_.clock(), died_, deadline); }
 
-    std::string_view after_stop() const override { return "was ended"; }
+    bool ends_when_stopped() const override { return true; }
     bool is_shared() const override { return false; }
 
     Task<void> stop(Duration grace) override { co_await shielded(end(grace)); }

@@ -46,7 +46,7 @@ class ServerKernel final : public Kernel {
         co_return exit_;
     }
     Task<bool> wait_exit(Instant deadline) override { co_return co_await wait_until(loop_.clock(), gone_, deadline); }
-    std::string_view after_stop() const override { return "was ended"; }
+    bool ends_when_stopped() const override { return true; }
     bool is_shared() const override { return false; }
     Task<void> stop(Duration) override { co_await shielded(stop_all()); }
 

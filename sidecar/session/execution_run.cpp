@@ -157,8 +157,8 @@ Task<void> ExecutionRun::end_kernel_unless_interrupted() {
     const bool stopped =
         co_await wait_until(context_.services.clock, execution_->finished, context_.services.clock.now() + hang_grace);
     if (!stopped) {
-        context_.on_kernel_lost("the interrupt left the kernel without an answer, as it does while code waits for a "
-                                "promise: a new one was started; the variables are gone");
+        context_.on_kernel_lost("the kernel did not answer the interrupt, as happens while code waits for a promise, and "
+                                "was replaced");
         co_await end_kernel();
     }
 }
@@ -204,7 +204,7 @@ Task<void> ExecutionRun::answer_input(jupyter::InputRequest request) {
 
 Task<std::string> ExecutionRun::end_by_exit() {
     const std::string_view ends = instance_->language->kernel_ends();
-    context_.on_kernel_lost(fmt::format("the code ended its kernel, as {}; the variables are gone", ends));
+    context_.on_kernel_lost(fmt::format("the code ended its kernel, as {}", ends));
     bool by_itself = false;
     try {
         by_itself = co_await instance_->kernel->wait_exit(context_.services.clock.now() + exit_grace);
@@ -212,22 +212,19 @@ Task<std::string> ExecutionRun::end_by_exit() {
         // The session is being closed.
     }
     co_await end_kernel();
-    std::string reason = fmt::format("it ended its kernel, as {}", ends);
-    reason +=
-        by_itself ? "; the variables are gone" : ", and what that still did was ended with it; the variables are gone";
-    co_return reason;
+    co_return fmt::format("it ended its kernel, as {}{}; its variables are gone", ends,
+                          by_itself ? "" : ", and what that still did was ended with it");
 }
 
 Task<protocol::ExecuteResult> ExecutionRun::end_with_kernel(std::string failure) {
     protocol::ExecutionStatus status = protocol::ExecutionStatus::killed;
     std::string reason = std::move(failure);
-    if (instance_->lost) { // set by the code that ended the kernel
-        reason = *instance_->lost;
-    } else if (execution_->stop == StopReason::timeout) {
+    const std::string_view after_stop = instance_->kernel->ends_when_stopped() ? "was ended" : "was left running";
+    if (execution_->stop == StopReason::timeout) {
         reason = fmt::format("after {:.2f}s it was interrupted and did not stop: its kernel {}",
-                             *execution_->params.timeout_seconds, instance_->kernel->after_stop());
+                             *execution_->params.timeout_seconds, after_stop);
     } else if (execution_->stop == StopReason::cancelled) {
-        reason = fmt::format("it did not stop when it was interrupted: its kernel {}", instance_->kernel->after_stop());
+        reason = fmt::format("it did not stop when it was interrupted: its kernel {}", after_stop);
     } else if (instance_->kernel->has_exited()) {
         const jupyter::KernelExit kernel_exit = co_await instance_->kernel->exited();
         if (std::optional<LimitExceeded> exceeded = context_.limits.exceeded(instance_->group.get(), kernel_exit)) {
@@ -236,7 +233,7 @@ Task<protocol::ExecuteResult> ExecutionRun::end_with_kernel(std::string failure)
         }
     }
     context_.on_kernel_lost(reason);
-    protocol::ExecuteResult result = result_of(*execution_, status, std::move(reason), context_.latest.layers);
+    protocol::ExecuteResult result = result_of(*execution_, status, *instance_->lost, context_.latest.layers);
     co_await instance_->kernel->stop(Duration::zero());
     co_return result;
 }

@@ -3,7 +3,6 @@
 #include "base/escape_unprintable.hpp"
 #include "base/shell_words.hpp"
 #include "packages/requirements.hpp"
-#include "protocol/wrapper_note.hpp"
 
 #include <fmt/format.h>
 
@@ -166,7 +165,8 @@ protocol::Note note_of_missing(const MissingModule& missing, const std::optional
     protocol::Note note;
     note.text = escape_unprintable(missing.text);
     if (missing.packages.empty()) {
-        note.remedy = std::string(protocol::wrapper_command) + generated_from(missing.name);
+        note.remedy = "cellgate generate " + generated_from(missing.name);
+        note.wrappers = missing.name;
         return note;
     }
     note.remedy = escape_unprintable((in_image ? "in the image's Containerfile: " : "") +

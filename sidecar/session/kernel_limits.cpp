@@ -42,17 +42,16 @@ std::optional<LimitExceeded> KernelLimits::exceeded(const sandbox::ControlGroup*
     if (kernel_exit.status.signal == SIGXCPU && limits_.cpu_seconds) {
         return LimitExceeded{
             protocol::ExecutionStatus::killed,
-            fmt::format("the kernel exceeded the limit of processor time, {} s, and the system ended it; its "
-                        "variables are gone",
+            fmt::format("the kernel exceeded the limit of processor time, {} s, and the system ended it",
                         *limits_.cpu_seconds)};
     }
     if (kernel_exit.status.signal != SIGKILL || kills(group) <= kills_) {
         return std::nullopt;
     }
-    std::string reason = "the memory ran out, and the system ended the kernel; its variables are gone";
+    std::string reason = "the memory ran out, and the system ended the kernel";
     if (group != nullptr && group->memory_limit_was_met()) {
         reason = fmt::format("the kernel and its processes exceeded the limit of memory, {}, and the system ended the "
-                             "kernel; its variables are gone",
+                             "kernel",
                              describe_bytes(*group->holds().memory_bytes));
     }
     return LimitExceeded{protocol::ExecutionStatus::oom, std::move(reason)};

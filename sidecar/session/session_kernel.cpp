@@ -42,13 +42,15 @@ Task<void> Session::start_kernel() {
 }
 
 void Session::mark_kernel_lost(const std::string& reason) {
+    const bool has_ended = instance_->kernel->has_exited() || instance_->kernel->ends_when_stopped();
+    const std::string with_loss = has_ended ? reason + "; its variables are gone" : reason;
     if (!instance_->lost) {
-        instance_->lost = reason;
+        instance_->lost = with_loss;
         kernel_ready_.reset();
         cancel_queued(std::nullopt, "the kernel that it waited for is gone: " + reason);
     }
     if (!closing_ && status_ != protocol::SessionStatus::restarting) {
-        set_status(protocol::SessionStatus::restarting, reason);
+        set_status(protocol::SessionStatus::restarting, with_loss);
     }
 }
 

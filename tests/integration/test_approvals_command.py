@@ -97,9 +97,11 @@ class Approvals(CommandsBesideEditor):
 
     def test_they_are_followed_until_interrupted(self):
         process = start_process([CELLGATE, "approvals", "follow", "--json"], cwd=self.workspace.path, text=True,
-                                env=self.workspace.environment(), stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
+                                env=self.workspace.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                stdin=subprocess.DEVNULL)
         self.addCleanup(OWN.discard, process.pid)
         self.addCleanup(process.stdout.close)
+        self.addCleanup(process.stderr.close)
         self.addCleanup(process.kill)
         cell, asked = self.ask("the text")
         self.assertEqual(json.loads(process.stdout.readline())["approvalId"], asked["approvalId"])
@@ -111,8 +113,10 @@ class Approvals(CommandsBesideEditor):
         # It goes on with the next sidecar of the workspace.
         self.user.close()
         self.command("stop")
+        self.assertIn("this waits for one", process.stderr.readline())
         self.wait_for_the_end_of_the_sidecar()
         self.user = self.editor(options=FIX)
+        self.assertEqual(process.stderr.readline(), "cellgate: connected\n")
         cell, asked = self.ask("another")
         self.assertEqual(json.loads(process.stdout.readline())["approvalId"], asked["approvalId"])
         self.user.deny(asked)

@@ -331,6 +331,13 @@ class CommandLine(CliTest):
             execution = run(cellgate, "import os\nos.remove('notes.txt')\nopen('new.txt', 'w').write('abc')")
             cellgate.request("changes/list", {"executionId": execution})
         self.assertEqual(self.cli("changes", execution).stdout, "A  new.txt  (3 bytes)\nD  notes.txt  (9 bytes)\n")
+        one = self.cli("undo", execution, "--yes", "--path", "new.txt")
+        self.assertIn("1 file as before", one.stdout)
+        rest = self.cli("undo", execution, "--yes").stdout
+        self.assertIn("A  notes.txt  (9 bytes)\n  +the notes\n", rest)
+        self.assertNotIn("new.txt", rest)
+        for undo in re.findall(r"undo-\w+$", one.stdout + rest, re.MULTILINE):
+            self.assertEqual(self.cli("undo", undo, "--yes").returncode, 0)
         undone = self.cli("undo", execution, "--yes")
         self.assertIn("D  new.txt  (3 bytes)\n  -abc\nA  notes.txt  (9 bytes)\n  +the notes\n", undone.stdout)
 

@@ -29,7 +29,7 @@ class IpyboxCases(McpTest):
         self.assertEqual(text_of(agent.call("execute_ipython_cell", code="2 + 2")).strip(), "4")
         self.assert_failed(agent.call("execute_ipython_cell", code="raise ValueError('this one')"),
                            "ValueError: this one")
-        agent.call("execute_ipython_cell", code="x = 42")
+        self.assertEqual(agent.call("execute_ipython_cell", code="x = 42")["content"], [{"type": "text", "text": ""}])
         self.assertEqual(text_of(agent.call("execute_ipython_cell", code="x")).strip(), "42")
         self.assert_ok(agent.call("reset"))
         self.assert_failed(agent.call("execute_ipython_cell", code="x"), "NameError")
@@ -67,6 +67,10 @@ class IpyboxCases(McpTest):
                                 code="from mcptools.mine.tool_2 import Params, run\nprint(run(Params(s='hello')))")
         editor.allow(editor.approval())
         self.assertIn("hello", text_of(self.assert_ok(agent.answer(call))))
+        self.assertNotIn("the package is", modules[-1])
+        call = agent.start_call("register_mcp_server", server_name="of-mine", server_params=fixture_server())
+        editor.allow(editor.approval())
+        self.assertEqual(self.assert_ok(agent.answer(call))["content"][-1]["text"], "[the package is mcptools.of_mine]")
 
 
 class Running(McpTest):

@@ -9,7 +9,7 @@ const rule = { effect: "allow", kind: "network", host: "a.example" } as const;
 const refused: Note = { text: "a.example:443 was refused", remedy: "add a rule for it", rule };
 const hidden: Note = { text: "/data is not shown", remedy: "allow reading /data: restarts the kernel", sandbox: { allowRead: ["/data"] } };
 const missing: Note = { text: "there is no module pandas", remedy: "cellgate install pandas", install: ["pandas"] };
-const unwritten: Note = { text: "there are no wrappers mcptools.notes", remedy: "cellgate generate notes" };
+const unwritten: Note = { text: "there are no wrappers mcptools.notes", remedy: "cellgate generate notes", wrappers: "mcptools.notes" };
 const advice: Note = { text: "/etc/x cannot be made", remedy: "make it outside of the sandbox" };
 
 function fixture(confirms = true) {
@@ -60,7 +60,7 @@ test("an install needs no further dialog: the sidecar asks about it", async () =
 test("missing wrappers are written", async () => {
     const { remedies, done, shown } = fixture();
     assert.equal(await remedies.apply("run", 4), true);
-    assert.deepEqual([done, shown], [[["generate", unwritten.text]], []]);
+    assert.deepEqual([done, shown], [[["generate", "mcptools.notes"]], []]);
 });
 
 test("what is not confirmed changes nothing", async () => {

@@ -1,3 +1,4 @@
+#include "install_notes.hpp"
 #include "python_failures.hpp"
 
 #include <doctest/doctest.h>
@@ -58,6 +59,7 @@ TEST_CASE("wrappers that were not generated are no package to download") {
         REQUIRE(missing);
         CHECK(missing->name == module);
         CHECK(missing->packages.empty());
+        CHECK(note_of_missing(*missing, std::nullopt).wrappers == module);
     }
     CHECK_FALSE(missing_module(failure("ModuleNotFoundError", "No module named 'mcptools.a.b'")));
 }

@@ -244,7 +244,8 @@ M.all = {
   },
   remedy = {
     does = "Does what a note below the cell at the cursor says, where the note offers it: adds a rule for the session,"
-      .. " restarts its kernel with more in its sandbox, or installs a package. With several notes, that of the number.",
+      .. " restarts its kernel with more in its sandbox, installs a package, or writes wrappers. With several notes, that of"
+      .. " the number.",
     arguments = "[number]",
     act = with_execution(function(execution, arguments)
       return require("cellgate.notes").remedy(execution, tonumber(arguments[1]))

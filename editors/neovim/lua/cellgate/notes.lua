@@ -5,6 +5,7 @@ local notify = require("cellgate.notify")
 local rpc = require("cellgate.rpc")
 local session = require("cellgate.session")
 local text = require("cellgate.text")
+local tool_servers = require("cellgate.tool_servers")
 
 local M = {}
 
@@ -13,7 +14,7 @@ local function of(execution)
 end
 
 local function can_be_done(note)
-  return note.rule ~= nil or note.sandbox ~= nil or note.install ~= nil
+  return note.rule ~= nil or note.sandbox ~= nil or note.install ~= nil or note.wrappers ~= nil
 end
 
 --- A line for each, with the command that does what it says where one can.
@@ -31,8 +32,8 @@ function M.lines(execution)
   return lines
 end
 
---- Does what a note says: adds its rule for the session, restarts the kernel with more in its sandbox, or installs what
---- the cell misses.
+--- Does what a note says: adds its rule for the session, restarts the kernel with more in its sandbox, installs a
+--- package, or writes wrappers.
 ---@param execution cellgate.Execution
 ---@param number? integer of the note, from 1
 ---@return string? problem
@@ -49,6 +50,9 @@ function M.remedy(execution, number)
   end
   if note.install then
     installs.install(execution.root, note.install, execution.session)
+    return
+  elseif note.wrappers then
+    tool_servers.generate_package(execution.root, note.wrappers)
     return
   end
   local here = session.of(execution.root)

@@ -34,6 +34,26 @@ function M.generate(root, server, done)
   )
 end
 
+--- Writes the wrappers of the server whose package it is; tells what to do where none or several fit.
+---@param root string
+---@param package string as code imports it: mcptools.{server}, with _ for what is no part of a name
+function M.generate_package(root, package)
+  session.of(root):request(
+    "toolServers/list",
+    {},
+    list_window.or_tell(function(result)
+      local fitting = vim.tbl_filter(function(server)
+        return "mcptools." .. server.name:gsub("[^%w_]", "_"):lower() == package:lower()
+      end, result.servers)
+      if #fitting == 1 then
+        M.generate(root, fitting[1].name)
+      else
+        notify.show("of which server? :Cellgate servers lists them")
+      end
+    end)
+  )
+end
+
 -- The functions of Python that the code defines at its top level, in its order.
 ---@param code string
 ---@return string[]

@@ -452,6 +452,7 @@
 ---@field rule? RuleSpec The rule that would allow it, for policy/add.
 ---@field sandbox? SandboxAdditions What would show it, for session/restart.
 ---@field install? string[] What would install it, for packages/install.
+---@field wrappers? string The package whose wrappers were not generated: mcptools, or mcptools.SERVER.
 
 --- The exception that ended an execution.
 ---@class ExecutionError

@@ -834,6 +834,10 @@ export interface Note {
      * What would install it, for packages/install.
      */
     install?: string[];
+    /**
+     * The package whose wrappers were not generated: mcptools, or mcptools.SERVER.
+     */
+    wrappers?: string;
 }
 /**
  * The exception that ended an execution.

@@ -6,7 +6,7 @@ import type { Sidecar } from "../client/sidecar";
 import type { Executions } from "../executions";
 import type { Sessions } from "../sessions";
 import type { PackageInstalls } from "../packages/install";
-import { describeRemedy, remedyKind, type Remedy } from "./model/remedy";
+import { describeRemedy, type Remedy } from "./model/remedy";
 
 export interface RemedyDialogs {
     confirm(remedy: Remedy): Promise<boolean>;
@@ -35,7 +35,7 @@ export class NoteRemedies {
         if (!execution || !note) throw new Error("this result is not known any more: run the cell again");
         const { sessionId } = execution;
         if (note.install) return await this.installs.install(note.install, sessionId);
-        if (remedyKind(note) === "wrappers") return (await this.generateWrappers(note.text), true);
+        if (note.wrappers !== undefined) return (await this.generateWrappers(note.wrappers), true);
         const remedy = describeRemedy(note, sessionId);
         if (!remedy) throw new Error(`no action is known for this: ${note.remedy}`);
         if (!(await this.dialogs.confirm(remedy))) return false;

@@ -33,8 +33,8 @@ class Kernel {
     virtual Task<KernelExit> exited() = 0;
     // Waits for the end until `deadline`; false if the kernel is still there then. Cancelling stops the wait.
     virtual Task<bool> wait_exit(Instant deadline) = 0;
-    // "was ended", "was left running": what stop() does to it, for messages.
-    virtual std::string_view after_stop() const = 0;
+    // Whether stop() ends it; otherwise it is left running.
+    virtual bool ends_when_stopped() const = 0;
     // Whether others than its session run code in it, so that its output may be of theirs.
     virtual bool is_shared() const = 0;
     // A process: asks it to shut down, waits up to `grace` (0: does not ask), then ends all its processes. A kernel

@@ -13,6 +13,7 @@ class Content {
     void add_text(std::string_view text);
     // `base64`: without white space, as MCP requires.
     void add_image(std::string_view mime, std::string_view base64);
+    bool empty() const { return blocks_.empty(); }
     RawJson blocks() const { return RawJson::checked("[" + blocks_ + "]"); }
 
   private:

@@ -16,11 +16,11 @@ export interface Remedy {
 }
 
 /** Which remedy a note offers; undefined of a note that is advice only. */
-export function remedyKind({ text, rule, sandbox, install }: Note): RemedyKind | undefined {
+export function remedyKind({ rule, sandbox, install, wrappers }: Note): RemedyKind | undefined {
     if (rule) return "rule";
     if (install) return "install";
     if (sandbox) return "restart";
-    return text.startsWith("there are no wrappers mcptools") ? "wrappers" : undefined;
+    return wrappers === undefined ? undefined : "wrappers";
 }
 
 export function describeRemedy(note: Note, sessionId: string): Remedy | undefined {

@@ -5,6 +5,7 @@
 #include "argument_error.hpp"
 #include "base/encoding.hpp"
 #include "base/escape_unprintable.hpp"
+#include "base/host.hpp"
 #include "base/json_codec.hpp"
 #include "base/json_scan.hpp"
 #include "commands.hpp"
@@ -231,10 +232,10 @@ protocol::Action action_of(const std::string& text) {
     action.kind = *rule.kind;
     action.protocol = rule.protocol;
     if (rule.host) {
-        const std::size_t colon = rule.host->rfind(':');
-        constexpr std::int64_t https = 443;
-        action.host = rule.host->substr(0, colon);
-        action.port = colon == std::string::npos ? https : std::atoi(rule.host->c_str() + colon + 1);
+        constexpr std::uint16_t https = 443;
+        const std::optional<Endpoint> endpoint = parse_endpoint(*rule.host, https);
+        action.host = endpoint ? endpoint->host.name : *rule.host; // a pattern
+        action.port = endpoint ? endpoint->port : https;
         if (rule.kind == protocol::ActionKind::request) {
             describe_request(action, rule);
         }

@@ -101,7 +101,10 @@ bool ClientHub::can_elicit(const gate::Request& request) const {
 
 Task<protocol::ApprovalElicitResult> ClientHub::elicit(gate::Agent agent, protocol::Approval approval,
                                                        bool until_cell_ends) {
-    const std::shared_ptr<Client> client = clients_.at(agent.client);
+    const std::shared_ptr<Client> client = find(agent.client);
+    if (!client) {
+        throw Error(ErrorCode::request_cancelled, "the agent has left");
+    }
     client->count_shown(approval);
     protocol::ApprovalElicitParams params;
     params.execution_id = std::move(approval.execution_id);

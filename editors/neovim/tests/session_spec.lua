@@ -207,3 +207,14 @@ it("input: the code's question waits until the user answers it, and once", funct
   equal(fake.spy.responses[1].result, { value = "typed" })
   equal(require("cellgate.input").answer(nil, false), "no code reads a line")
 end)
+
+it("session: of many executions the oldest finished ones are forgotten, and none that still runs", function()
+  local fake = start()
+  local here = fake.connect("/tmp")
+  here:remember("runs", "default", { state = "running" })
+  for i = 1, 1001 do
+    here:remember("done-" .. i, "default", { state = "finished" })
+  end
+  equal({ #here.order, here.order[1], here.order[2] }, { 1000, "runs", "done-3" })
+  equal({ here.executions["done-2"], here.executions["runs"].state }, { nil, "running" })
+end)

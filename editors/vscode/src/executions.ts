@@ -257,7 +257,9 @@ export class Executions implements Disposable {
         let info: ExecutionInfo;
         try {
             info = await this.sidecar.request("execution/get", { executionId: id });
+            if (!info.result) return void (await this.attach(info.sessionId));
         } catch (error) {
+            if (kindOf(error) === "sessionNotFound") this.attached.delete(entry.execution.sessionId);
             if (kindOf(error) === "executionNotFound") {
                 this.finish(entry, { problem: new Error("the connection broke before cellgate had read it: it did not run") });
             } else if (!isConnectionLost(error)) {
@@ -265,12 +267,8 @@ export class Executions implements Disposable {
             }
             return;
         }
-        if (info.result) {
-            for (const following of entry.followers) following.catchUp(Infinity);
-            this.finish(entry, { result: info.result });
-        } else {
-            await this.attach(info.sessionId);
-        }
+        for (const following of entry.followers) following.catchUp(Infinity);
+        this.finish(entry, { result: info.result });
     }
 
     private add(execution: Execution, live: number | undefined): Entry {

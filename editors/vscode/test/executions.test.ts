@@ -190,6 +190,21 @@ test("after a crash of the sidecar each execution ends, with what its journal ke
     assert.equal(executions.get("earlier")?.result?.status, "killed");
 });
 
+test("after a crash one whose session has just closed ends with that, and so do those after it", async () => {
+    const { sidecar, executions } = place();
+    executions.attachTo(["s"]);
+    const [first, second] = ["x", "y"].map((code) => executions.execute({ sessionId: "s", code }));
+    await settled();
+    assert.ok(first && second);
+    sidecar.sessions = [];
+    sidecar.disconnect();
+    Object.assign(sidecar.runs.get(second.id) ?? {}, { state: "finished", result: resultOf(second.id, { status: "killed" }) });
+    sidecar.connect();
+    await settled();
+    assert.match(String(first.problem), /sessionNotFound/);
+    assert.equal(second.result?.status, "killed");
+});
+
 test("an execution whose session does not start never ran, and says why", async () => {
     const { executions } = place();
     const why = problem("kernelNotFound");

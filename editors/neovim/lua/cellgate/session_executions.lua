@@ -34,6 +34,20 @@ local Executions = {}
 -- As many as the sidecar reports.
 local max_executions = 1000
 
+-- One that is not finished is kept: its output and its end are still to come.
+---@private
+function Executions:evict_finished()
+  for i, id in ipairs(self.order) do
+    if #self.order <= max_executions then
+      return
+    elseif self.executions[id].state == "finished" then
+      table.remove(self.order, i)
+      self.executions[id] = nil
+      return
+    end
+  end
+end
+
 ---@private
 function Executions:remember(id, session_id, more)
   local execution = vim.tbl_extend("force", {
@@ -46,9 +60,7 @@ function Executions:remember(id, session_id, more)
   }, more)
   self.executions[id] = execution
   table.insert(self.order, id)
-  if #self.order > max_executions then
-    self.executions[table.remove(self.order, 1)] = nil
-  end
+  self:evict_finished()
   return execution
 end
 

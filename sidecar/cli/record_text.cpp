@@ -53,15 +53,18 @@ std::string decided(std::string_view data) {
 
 std::string ended(std::string_view data) {
     const std::string error = text_of(data, "error");
-    return fmt::format("{} {}{}{}", json_member(data, "number"), text_of(data, "status"), error.empty() ? "" : ": ",
-                       error);
+    const std::string status = text_of(data, "status");
+    return fmt::format("{} {}{}{}", json_member(data, "number"), status == "unknown" ? "left to the agent" : status,
+                       error.empty() ? "" : ": ", error);
 }
 
 std::string started_code(std::string_view data) {
     const std::string code = text_of(data, "code");
     const std::string agent = text_of(data, "agent");
+    const std::string tool = text_of(data, "savedTool");
     return fmt::format("runs{}: {}", agent.empty() ? "" : " for agent " + agent,
-                       code.empty() ? fmt::format("{} bytes of code", json_member(data, "bytes")) : first_line(code));
+                       !tool.empty()  ? "the saved tool " + tool
+                       : code.empty() ? fmt::format("{} bytes of code", json_member(data, "bytes")) : first_line(code));
 }
 
 std::string ended_code(std::string_view data) {
@@ -140,6 +143,18 @@ std::string created_session(std::string_view data) {
                        sandbox == "none" ? "without a sandbox" : "in " + sandbox);
 }
 
+std::string closed_session(std::string_view) {
+    return "session closed";
+}
+
+std::string kernel_started(std::string_view) {
+    return "kernel started";
+}
+
+std::string limits_changed(std::string_view data) {
+    return fmt::format("limits changed: {}", json_member(data, "limits"));
+}
+
 std::string kernel_ended(std::string_view data) {
     return "the kernel ended: " + text_of(data, "reason");
 }
@@ -164,10 +179,13 @@ constexpr std::pair<std::string_view, Words> words_by_type[] = {
     {"secret.set", secret_set},
     {"secret.deleted", secret_deleted},
     {"secret.used", secret_used},
+    {"kernel.started", kernel_started},
     {"kernel.ended", kernel_ended},
+    {"limits.changed", limits_changed},
     {"record.gap", gap},
     {"record.pruned", pruned},
     {"session.created", created_session},
+    {"session.closed", closed_session},
     {"files.changed", files_changed},
     {"files.restored", files_restored},
 };

@@ -48,6 +48,7 @@ struct StartedData {
     KeptText code;
     std::optional<protocol::CellPosition> cell;
     std::optional<std::string> agent;
+    std::optional<std::string> saved_tool;
     template <class Self, class Visit>
     static void fields(Self& self, Visit& visit) {
         visit("code", self.code.whole);
@@ -55,6 +56,7 @@ struct StartedData {
         visit("bytes", self.code.bytes);
         visit("cell", self.cell);
         visit("agent", self.agent);
+        visit("savedTool", self.saved_tool);
     }
 };
 
@@ -314,8 +316,12 @@ void ActivityRecord::limits_changed(const protocol::LimitsSetParams& set, const 
 
 void ActivityRecord::execution_changed(const session::Execution& execution) {
     const char* actor = execution.agent ? by_agent : by_user;
+    if (execution.saved_tool && execution.params.silent.value_or(false)) {
+        return; // cellgate's own code, which makes the kernel ready for the tool
+    }
     if (execution.state == protocol::ExecutionState::running) {
-        StartedData data{kept(execution.params.code), execution.params.cell, gate::name_of(execution.agent)};
+        StartedData data{kept(execution.params.code), execution.params.cell, gate::name_of(execution.agent),
+                         execution.saved_tool};
         append({{},
                 "execution.started",
                 actor,

@@ -125,7 +125,7 @@ session::SessionOptions SavedToolRuns::options_for(const tools::SavedToolCode& c
     options.language = "python";
     options.agent = context.agent;
     options.rules = code.rules;
-    options.is_run_of_tool = true;
+    options.saved_tool = code.name;
     options.runs_within_call = context.execution_id.has_value();
     if (context.servers) {
         options.tool_servers = context.servers;

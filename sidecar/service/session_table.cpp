@@ -13,7 +13,7 @@ namespace {
 constexpr std::ptrdiff_t max_per_agent = 8;
 
 void require_usable(const session::Session& session) {
-    if (session.options().is_run_of_tool) {
+    if (session.options().saved_tool) {
         throw Error(ErrorCode::forbidden,
                     fmt::format("the session \"{}\" is the run of a saved tool, which is its own", session.id()));
     }

@@ -192,7 +192,7 @@ KernelLaunch KernelInstance::plan(const jupyter::KernelChoice& choice) {
         services.gate.set_session_rules(options.id, rules_of_session(options));
     }
     const LaunchPlace place{services.directories, services.workspace, options.cwd,
-                            temp_dir.path,        connection.file,    !options.is_run_of_tool};
+                            temp_dir.path,        connection.file,    !options.saved_tool};
     KernelLaunch start = language->launch(place, make_environment(choice));
     may_have_spare =
         may_have_spare && inspection->placeholders.empty() && !names_workspace(start.environment, services.workspace);

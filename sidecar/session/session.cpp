@@ -155,6 +155,7 @@ std::shared_ptr<Execution> Session::enqueue(protocol::ExecuteParams params, Clie
     auto execution =
         std::make_shared<Execution>(id, std::move(params), client, options_.id, services_.journals, services_.clock);
     execution->agent = std::move(agent);
+    execution->saved_tool = options_.saved_tool;
     services_.observer.on_execution_changed(*execution, queue_.push(execution));
     queue_changed_.notify();
     return execution;

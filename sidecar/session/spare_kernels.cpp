@@ -63,7 +63,7 @@ void SpareKernels::enable(bool enabled) {
 }
 
 void SpareKernels::kernel_started(const SessionOptions& options, const KernelInstance& instance) {
-    if (enabled_ && instance.may_have_spare && !options.is_run_of_tool) {
+    if (enabled_ && instance.may_have_spare && !options.saved_tool) {
         wanted_ = options;
         wanted_->id = "spare-" + random_id();
         wanted_->agent.reset();

@@ -146,6 +146,8 @@ class SavedTools(SavedToolsTest):
                 if each["sessionId"].startswith("saved-") and each["status"] == "dead"]
         self.assertGreaterEqual(len(ends), 3)
         self.assertEqual([each for each in ends if "reason" in each], [])  # editors do not warn of these
+        ran = self.cellgate.request("record/query", {"types": ["execution.started"]})["entries"][:2]
+        self.assertEqual([each["data"]["savedTool"] for each in ran], ["look", "look"])  # one each, of the tool's code
 
     def test_modules_of_the_workspace_which_any_code_writes_are_not_imported(self):
         self.workspace.write("statistics.py", "where = 'the workspace'")

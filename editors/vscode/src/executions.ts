@@ -257,7 +257,10 @@ export class Executions implements Disposable {
         let info: ExecutionInfo;
         try {
             info = await this.sidecar.request("execution/get", { executionId: id });
-            if (!info.result) return void (await this.attach(info.sessionId));
+            if (!info.result) {
+                await this.attach(info.sessionId);
+                return;
+            }
         } catch (error) {
             if (kindOf(error) === "sessionNotFound") this.attached.delete(entry.execution.sessionId);
             if (kindOf(error) === "executionNotFound") {

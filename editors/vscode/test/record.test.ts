@@ -76,6 +76,8 @@ test("entries say in words what happened", () => {
         ["secret.used", { name: "TOKEN", scope: "user", host: "x.org:443" }, "secret TOKEN put into a request to x.org:443"],
         ["files.changed", { files: 3, complete: true }, "changed 3 files"],
         ["files.restored", { files: 1, complete: true }, "restored 1 file"],
+        ["limits.changed", { limits: { cpus: 2 } }, 'limits changed: {"cpus":2}'],
+        ["action.ended", { number: 7, status: "unknown" }, "left to the agent: action 7"],
         ["record.gap", { dropped: 3, error: "no space" }, "3 entries were not kept: no space"],
         ["record.pruned", { firstKept: 12 }, "entries before number 12 were removed"],
     ];
@@ -84,13 +86,8 @@ test("entries say in words what happened", () => {
     assert.equal(entryText(ended, entryOf(1, "action.decided", decided)), "succeeded: read_file of filesystem");
 });
 
-test("cellgate's own code for a saved tool is named, in its sessions alone", () => {
-    const prepare = `(lambda names: exec("…", names) or names['prepare']("/w"))({})`;
-    const run = `def f(): pass\nawait __import__('_cellgate_saved_tool').run(globals(), "f", "{}")`;
-    const text = (code: string, sessionId: string) => runText(entryOf(1, "execution.started", { code }, { sessionId }));
-    assert.deepEqual([prepare, run].map((code) => text(code, "agent-saved-a1")), ["the start of a saved tool", "a run of the saved tool f"]);
-    assert.deepEqual([text(prepare, "plan.py"), text(run, "plan.py")], [prepare, "def f(): pass"]);
-    assert.equal(text("x = 1", "saved-a1"), "x = 1");
+test("a run of a saved tool is called so", () => {
+    assert.equal(runText(entryOf(1, "execution.started", { code: "def f(): pass\n…", savedTool: "f" })), "the saved tool f");
 });
 
 test("what is not known, or not as its type says, is shown as it is", () => {

@@ -33,7 +33,9 @@ local function subject(past)
 end
 
 local function first_line(started)
-  if not started.code then
+  if started.savedTool then
+    return "the saved tool " .. started.savedTool
+  elseif not started.code then
     return started.bytes and started.bytes .. " bytes of code" or "code"
   end
   return vim.trim(started.code):match("^[^\n]*")
@@ -76,6 +78,9 @@ local words = {
   end,
   ["session.closed"] = function()
     return "session closed"
+  end,
+  ["limits.changed"] = function(changed)
+    return "limits changed: " .. json(changed.limits)
   end,
   ["kernel.started"] = function()
     return "kernel started"

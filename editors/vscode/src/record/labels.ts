@@ -12,6 +12,8 @@ interface Started {
     readonly code?: string;
     readonly bytes?: number;
     readonly cell?: CellPosition;
+    /** Whose run it is. */
+    readonly savedTool?: string;
 }
 type Ended = Pick<ExecuteResult, "status" | "reason"> & { readonly durationSeconds?: number; readonly error?: { readonly ename?: string; readonly evalue?: string } };
 interface Session {
@@ -35,8 +37,8 @@ interface Kind {
     /** By which a user chooses it. */
     readonly title: string;
     readonly icon: string | ((data: never) => string);
-    /** `decided`: the decision that allowed what ended. `sessionId`: in which it was. */
-    readonly text: (data: never, decided?: PastDecision, sessionId?: string) => string;
+    /** `decided`: the decision that allowed what ended. */
+    readonly text: (data: never, decided?: PastDecision) => string;
 }
 
 const statusIcons: Readonly<Record<string, string>> = { ok: "check", succeeded: "check", cancelled: "circle-slash" };
@@ -54,9 +56,9 @@ export const kinds: Readonly<Record<string, Kind>> = {
         title: "Ends of what was allowed",
         icon: statusIcon,
         text: ({ number, status, error }: Outcome & { number: number }, decided) =>
-            `${status}: ${decided ? subjectOf(decided) : `action ${number}`}${because(error)}`,
+            `${status === "unknown" ? "left to the agent" : status}: ${decided ? subjectOf(decided) : `action ${number}`}${because(error)}`,
     },
-    "execution.started": { title: "Code that ran", icon: "play", text: (started: Started, _, sessionId) => `ran: ${firstLine(started, sessionId)}` },
+    "execution.started": { title: "Code that ran", icon: "play", text: (started: Started) => `ran: ${firstLine(started)}` },
     "execution.ended": {
         title: "Ends of executions",
         icon: statusIcon,
@@ -64,6 +66,7 @@ export const kinds: Readonly<Record<string, Kind>> = {
     },
     "session.created": { title: "New sessions", icon: "add", text: (session: Session) => `session created${sessionText(session)}` },
     "session.closed": { title: "Closed sessions", icon: "close", text: () => "session closed" },
+    "limits.changed": { title: "Changed limits", icon: "dashboard", text: ({ limits }: { limits: object }) => `limits changed: ${JSON.stringify(limits)}` },
     "kernel.started": { title: "Starts of kernels", icon: "vm-running", text: () => "kernel started" },
     "kernel.ended": { title: "Ends of kernels", icon: "vm-outline", text: ({ reason }: { reason?: string }) => `kernel ended${because(reason)}` },
     "policy.added": { title: "New rules", icon: "law", text: ({ rule }: { rule: Rule }) => `rule added: ${rule.effect} ${ruleText(rule)}` },
@@ -101,17 +104,10 @@ function subjectOf({ action, display }: PastDecision): string {
     return action && action.kind !== "install" ? callText(action) : (display[0] ?? "an action");
 }
 
-/** Of the code that cellgate writes to run a saved tool, in a session that it makes for this. */
-function savedToolText(code: string, sessionId = ""): string | undefined {
-    if (!/^(agent-)?saved-\w+$/.test(sessionId)) return undefined;
-    const name = /\n?await __import__\('_cellgate_saved_tool'\)\.run\(globals\(\), ("[^"\\]*"), .*$/.exec(code)?.[1];
-    if (name !== undefined) return `a run of the saved tool ${JSON.parse(name) as string}`;
-    return code.startsWith("(lambda names: exec(") ? "the start of a saved tool" : undefined;
-}
-
-function firstLine({ code, bytes }: Started, sessionId?: string): string {
+function firstLine({ code, bytes, savedTool }: Started): string {
+    if (savedTool !== undefined) return `the saved tool ${savedTool}`;
     if (code === undefined) return bytes === undefined ? "code" : `${bytes} bytes of code`;
-    return savedToolText(code, sessionId) ?? code.split("\n").find((line) => line.trim() !== "") ?? "code";
+    return code.split("\n").find((line) => line.trim() !== "") ?? "code";
 }
 
 function endText({ status, durationSeconds, error, reason }: Ended): string {
@@ -130,8 +126,8 @@ function sessionText({ kernel, sandbox }: Session): string {
 }
 
 /** What happened. Of data that is not what its type says (a record can be changed), the data. */
-export function entryText({ type, data, sessionId }: RecordEntry, decided?: RecordEntry): string {
-    return described(() => kinds[type]?.text(data as never, decided?.data as never, sessionId)) ?? `${type}: ${JSON.stringify(data)}`;
+export function entryText({ type, data }: RecordEntry, decided?: RecordEntry): string {
+    return described(() => kinds[type]?.text(data as never, decided?.data as never)) ?? `${type}: ${JSON.stringify(data)}`;
 }
 
 export function entryIcon({ type, data }: RecordEntry): string {
@@ -170,7 +166,7 @@ function detailsOf({ type, data }: RecordEntry): string[] | undefined {
 export function runText(started: RecordEntry | undefined, entries: readonly RecordEntry[] = []): string {
     const undo = started ? undefined : undoOf(entries);
     if (undo) return `undo: ${entryText(undo)}`;
-    return (started && described(() => firstLine(started.data as Started, started.sessionId))) ?? "a cell";
+    return (started && described(() => firstLine(started.data as Started))) ?? "a cell";
 }
 
 export const undoOf = (entries: readonly RecordEntry[]) => entries.find(({ type }) => type === "files.restored");

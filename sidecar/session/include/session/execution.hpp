@@ -34,7 +34,8 @@ struct Execution : std::enable_shared_from_this<Execution> {
     const protocol::ExecuteParams params;
     const ClientId client;
     const std::string session_id;
-    std::optional<gate::Agent> agent; // that sent it, if it was an agent
+    std::optional<gate::Agent> agent;      // that sent it, if it was an agent
+    std::optional<std::string> saved_tool; // whose run its session is
 
     protocol::ExecutionState state = protocol::ExecutionState::queued;
     StopReason stop = StopReason::none;

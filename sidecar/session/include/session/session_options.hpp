@@ -98,7 +98,7 @@ struct SessionOptions {
     std::optional<std::vector<std::string>> tool_servers; // if given, only these may be called
     std::optional<gate::Agent> agent;                     // the owner, if it is an agent
     std::vector<gate::SessionRule> rules;                 // of a saved tool, for its run
-    bool is_run_of_tool = false;                          // no client uses it
+    std::optional<std::string> saved_tool;                // it is a run of the saved tool so called: no client uses it
     bool runs_within_call = false; // of an execution that waits for it: it waits for no turn of its own
 
     // Whether packages that cellgate installs are seen by its kernel.

@@ -21,8 +21,8 @@ using protocol::ExecutionStatus;
 
 constexpr std::size_t max_error_bytes = 2000;
 constexpr double default_seconds = 30;
-constexpr std::string_view loss_notice = "[The kernel was restarted before this, because the previous one was lost "
-                                         "with its sidecar: its variables and imports are gone.]";
+constexpr std::string_view loss_notice = "[A new kernel was started before this: the session was closed, or lost with "
+                                         "its sidecar, and its variables and imports are gone.]";
 
 // ---- Arguments of the tools
 // ------------------------------------------------------------------------------------------

@@ -56,10 +56,8 @@ Task<protocol::ExecuteResult> run_as_told(SidecarClient* sidecar, protocol::Exec
     }
 }
 
-} // namespace
-
-Task<protocol::ExecuteResult> run_code(SidecarClient* sidecar, protocol::ExecuteParams params, double usual_seconds,
-                                       std::shared_ptr<mcp::ToolCall> call, std::string* id) {
+Task<protocol::ExecuteResult> run_in_time(SidecarClient* sidecar, protocol::ExecuteParams params, double usual_seconds,
+                                          std::shared_ptr<mcp::ToolCall> call, std::string* id) {
     if (!params.timeout_seconds) {
         protocol::ExecuteParams usual = params;
         usual.timeout_seconds = usual_seconds;
@@ -73,6 +71,28 @@ Task<protocol::ExecuteResult> run_code(SidecarClient* sidecar, protocol::Execute
         // It is more than a user allows agents: without a time limit, the sidecar takes that.
     }
     co_return co_await run_as_told(sidecar, std::move(params), std::move(call), id);
+}
+
+} // namespace
+
+Task<protocol::ExecuteResult> run_code(SidecarClient* sidecar, protocol::ExecuteParams params, double usual_seconds,
+                                       std::shared_ptr<mcp::ToolCall> call, std::string* id) {
+    protocol::ExecuteParams again = params;
+    std::exception_ptr not_found;
+    try {
+        co_return co_await run_in_time(sidecar, std::move(params), usual_seconds, call, id);
+    } catch (const protocol::RemoteError& error) {
+        if (error.code != ErrorCode::session_not_found || !again.session_id) {
+            throw;
+        }
+        not_found = std::current_exception();
+    }
+    std::string session = *again.session_id;
+    const bool is_renewed = co_await sidecar->renew(std::move(session), call);
+    if (!is_renewed) {
+        std::rethrow_exception(not_found);
+    }
+    co_return co_await run_in_time(sidecar, std::move(again), usual_seconds, std::move(call), id);
 }
 
 std::string advice_of(const protocol::Note& note) {

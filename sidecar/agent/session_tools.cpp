@@ -81,7 +81,22 @@ struct SessionTools {
         protocol::SessionRestartParams params;
         params.session_id = co_await session_of(std::move(arguments.session), call);
         const std::string session = params.session_id;
-        co_await sidecar.call_with_approval<protocol::SessionRestart>(std::move(params), std::move(call));
+        std::exception_ptr not_found;
+        try {
+            co_await sidecar.call_with_approval<protocol::SessionRestart>(std::move(params), call);
+        } catch (const protocol::RemoteError& error) {
+            if (error.code != ErrorCode::session_not_found) {
+                throw;
+            }
+            not_found = std::current_exception();
+        }
+        if (not_found) { // a user has closed it
+            std::string closed = session;
+            const bool is_renewed = co_await sidecar.renew(std::move(closed), std::move(call));
+            if (!is_renewed) {
+                std::rethrow_exception(not_found);
+            }
+        }
         sidecar.take_loss(session); // this result reports it
         co_return mcp::text_result("The kernel was restarted: variables and imports are gone.");
     }

@@ -239,6 +239,18 @@ Task<protocol::SessionInfo> SidecarClient::create_session(protocol::SessionCreat
     co_return co_await call_with_approval<protocol::SessionCreate>(std::move(params), std::move(on_behalf));
 }
 
+Task<bool> SidecarClient::renew(std::string session, std::shared_ptr<mcp::ToolCall> on_behalf) {
+    const auto own =
+        std::find_if(own_.begin(), own_.end(), [&session](const auto& each) { return each.second.id == session; });
+    if (own == own_.end()) {
+        co_return false;
+    }
+    own->second.is_there = false;
+    std::optional<std::string> language = own->first;
+    co_await own_session(std::move(language), std::move(on_behalf));
+    co_return true;
+}
+
 bool SidecarClient::take_loss(const std::string& session) {
     for (auto& [language, own] : own_) {
         if (own.id == session) {

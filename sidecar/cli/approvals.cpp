@@ -133,6 +133,8 @@ void print_whole(const protocol::Approval& approval, const ApprovalsArguments& a
     for (const protocol::Choice& choice : approval.choices) {
         fmt::print("{}", prompt_lines("allow: " + choice.label, usual_columns_of_text));
     }
+    const std::string id = ApprovalPrompt::short_id(approval.approval_id);
+    fmt::print("to answer: cellgate approvals allow {}, or: cellgate approvals deny {}\n", id, id);
 }
 
 Task<void> show_approval(WorkspaceClient* /*client*/, ApprovalsArguments* arguments) {
@@ -206,22 +208,36 @@ Task<void> follow_approvals(WorkspaceClient* client, ApprovalsArguments* argumen
     arguments->on_resolved = [&](const protocol::ApprovalResolvedParams& resolved) {
         print_followed(*client, arguments->json ? to_json(resolved) + "\n" : resolved_line(resolved));
     };
+    if (!arguments->json) {
+        fmt::print(stderr,
+                   "cellgate: connected; to answer: cellgate approvals allow ID, or: cellgate approvals deny ID\n");
+    }
     for (const protocol::Approval& approval : arguments->waiting) {
         print_followed(*client, entry_or_json(approval, *arguments));
     }
     co_await client->wait();
 }
 
-// Those of the sidecar that runs, and of each that starts later, as long as the output is read.
+// The sidecar that runs, or is started: so the first question of a program does not come before this is there to show
+// it.
+Task<std::unique_ptr<ByteStream>> find_or_start_sidecar(async::Loop* loop, daemon::InstancePaths paths) {
+    daemon::WorkspaceSidecarOptions options;
+    options.workspace = paths.workspace;
+    options.role = protocol::Role::user;
+    std::unique_ptr<ByteStream> stream = co_await find_running_sidecar(loop, std::move(paths));
+    if (!stream) {
+        stream = co_await daemon::connect_to_workspace(*loop, std::move(options));
+    }
+    co_return std::move(stream);
+}
+
+// Those of one sidecar, and of each that starts later, as long as the output is read.
 Task<void> follow_sidecars(async::Loop* loop, ApprovalsArguments* arguments) {
     constexpr Duration pause = std::chrono::milliseconds(50); // less than a kernel takes to start
     const daemon::InstancePaths paths = daemon::find_instance_paths(arguments->workspace, process_environment());
-    for (bool told = false; !is_output_closed();) {
-        std::unique_ptr<ByteStream> stream = co_await find_running_sidecar(loop, paths);
+    std::unique_ptr<ByteStream> stream = co_await find_or_start_sidecar(loop, paths);
+    for (bool told = false; !is_output_closed(); stream = co_await find_running_sidecar(loop, paths)) {
         if (stream) {
-            if (told) {
-                fmt::print(stderr, "cellgate: connected\n");
-            }
             arguments->waiting.clear();
             WorkspaceClient client(*loop, std::move(stream));
             try {

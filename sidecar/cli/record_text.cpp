@@ -47,7 +47,9 @@ std::string decided(std::string_view data) {
     const std::string title = has_title ? display[0].get<std::string>() : "an action";
     const std::string by = text_of(data, "by");
     return fmt::format("{} {}{}{}: {}", json_member(data, "number"),
-                       text_of(data, "decision") == "allow" ? "allowed" : "denied",
+                       text_of(data, "decision") == "allow" ? "allowed"
+                       : by == "noClient"                   ? "unanswered"
+                                                            : "denied",
                        by == "user" || by == "rule" ? fmt::format(" by {}", by) : "", confirmed_words(data), title);
 }
 
@@ -64,7 +66,8 @@ std::string started_code(std::string_view data) {
     const std::string tool = text_of(data, "savedTool");
     return fmt::format("runs{}: {}", agent.empty() ? "" : " for agent " + agent,
                        !tool.empty()  ? "the saved tool " + tool
-                       : code.empty() ? fmt::format("{} bytes of code", json_member(data, "bytes")) : first_line(code));
+                       : code.empty() ? fmt::format("{} bytes of code", json_member(data, "bytes"))
+                                      : first_line(code));
 }
 
 std::string ended_code(std::string_view data) {

@@ -190,7 +190,8 @@ struct Sessions {
         }
         Progress progress(client.peer, params.work_done_token, "Restarting the kernel");
         std::optional<std::string> id = std::move(params.session_id);
-        const std::shared_ptr<session::Session> session = co_await sidecar.sessions.find_or_start(std::move(id));
+        const std::shared_ptr<session::Session> session =
+            co_await sidecar.sessions.find_or_start(std::move(id), client.role);
         const session::SessionOptions& options = session->options();
         session::SandboxChange change{options.settings, options.additions, options.image};
         if (change.settings && client.role == protocol::Role::user) {

@@ -88,10 +88,10 @@ Task<SessionTable::SessionPtr> SessionTable::create(session::SessionOptions opti
     co_return co_await started(std::move(entry));
 }
 
-Task<SessionTable::SessionPtr> SessionTable::find_or_start(std::optional<std::string> session_id) {
+Task<SessionTable::SessionPtr> SessionTable::find_or_start(std::optional<std::string> session_id, protocol::Role by) {
     const std::string id = session_id.value_or(std::string(default_session_id));
     const auto found = sessions_.find(id);
-    if (found == sessions_.end() && id != default_session_id) {
+    if (found == sessions_.end() && (id != default_session_id || by != protocol::Role::user)) {
         throw Error(ErrorCode::session_not_found, fmt::format("there is no session \"{}\"", id),
                     "create it first, or name a session that there is");
     }

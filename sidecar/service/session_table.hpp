@@ -28,9 +28,9 @@ class SessionTable {
     // Throws Error{session_exists}, Error{limit_exceeded} if the options name an agent that has too many, and what
     // Session::start() throws.
     Task<SessionPtr> create(session::SessionOptions options);
-    // The session of that id, or the workspace's default one, which is created if need be. Throws
-    // Error{session_not_found}, and what Session::start() throws.
-    Task<SessionPtr> find_or_start(std::optional<std::string> session_id);
+    // The session of that id, or the workspace's default one, which is created for a user if need be: it has a user's
+    // limits. Throws Error{session_not_found}, and what Session::start() throws.
+    Task<SessionPtr> find_or_start(std::optional<std::string> session_id, protocol::Role by);
     // Throws Error{session_not_found}, and Error{forbidden} for the run of a saved tool, whose rules are not for
     // others; so does find_or_start().
     SessionPtr find(const std::string& session_id) const;

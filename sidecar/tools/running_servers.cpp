@@ -155,6 +155,11 @@ Task<void> RunningServers::run_launch(RecordPtr record, std::shared_ptr<ServerLa
     }
     record->launch = nullptr;
     launch->done.set();
+    const ServerEntryPtr entry = record->entry;
+    const bool is_of_agent = entry->spec.source == ToolServerSource::agent && !entry->removed;
+    if (is_of_agent && !record->server && !record->error.empty() && !record->wanted_login) {
+        catalog_.remove(entry->spec.name, "it did not start"); // its error is the answer to who named it
+    }
 }
 
 Task<void> RunningServers::watch(RecordPtr record, std::shared_ptr<McpToolServer> server) {

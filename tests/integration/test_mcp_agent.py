@@ -204,6 +204,32 @@ class Running(McpTest):
             os.kill(self.sidecar_pid(), signal.SIGKILL)
             self.wait_for_the_end_of_the_sidecar()
 
+    def test_a_session_that_a_user_closed_is_made_anew(self):
+        editor = self.editor()
+        agent = self.mcp()
+        for tool in ("execute", "execute_ipython_cell", "reset"):
+            self.assert_ok(agent.call("execute", code="x = 1"))
+            (own,) = [each["sessionId"] for each in editor.request("session/list")["sessions"]]
+            editor.request("session/close", {"sessionId": own})
+            told = text_of(self.assert_ok(agent.call(tool, **({} if tool == "reset" else {"code": "print('x' in globals())"}))))
+            self.assertEqual((told.startswith("False"), "variables and imports are gone" in told), (tool != "reset", True), told)
+        self.assertNotIn("gone", text_of(agent.call("execute", code="1")))
+
+    def test_a_session_of_users_that_nobody_made_is_not_made_for_an_agent(self):
+        agent = self.mcp()
+        self.assert_failed(agent.call("execute", code="1", session="default"), 'there is no session "default"')
+        self.editor().run("x = 41")  # the control
+        self.assertEqual(text_of(agent.call("execute", code="x + 1", session="default")), "42\n")
+
+    def test_a_server_that_does_not_start_is_not_listed(self):
+        editor = self.editor()
+        agent = self.mcp()
+        call = agent.start_call("register_mcp_server", server_name="bad", server_params={"command": "/bin/false"})
+        editor.allow(editor.approval())
+        self.assert_failed(agent.answer(call), "bad")
+        self.assertNotIn("bad", text_of(agent.call("list_tools")))
+        self.assertNotIn("bad", [each["name"] for each in editor.request("toolServers/list")["servers"]])
+
     def call_again_if_it_was_under_way(self, agent, tool, code):
         """The agent's program may hear of the sidecar's end only while it calls."""
         result = agent.call(tool, code=code)

@@ -53,7 +53,8 @@ end
 ---@type table<string, fun(data: table, decided?: table): string>
 local words = {
   ["action.decided"] = function(past)
-    return (past.decision == "allow" and "allowed: " or "denied: ") .. subject(past)
+    local denied = past.by == "noClient" and "unanswered: " or "denied: "
+    return (past.decision == "allow" and "allowed: " or denied) .. subject(past)
   end,
   ["action.ended"] = function(outcome, decided)
     local what = decided and subject(decided) or ("action " .. outcome.number)

@@ -50,7 +50,7 @@ export const kinds: Readonly<Record<string, Kind>> = {
     "action.decided": {
         title: "Decisions",
         icon: ({ decision }: PastDecision) => (decision === "allow" ? "check" : "circle-slash"),
-        text: (past: PastDecision) => `${past.decision === "allow" ? "allowed" : "denied"}: ${subjectOf(past)}`,
+        text: (past: PastDecision) => `${verdictText(past)}: ${subjectOf(past)}`,
     },
     "action.ended": {
         title: "Ends of what was allowed",
@@ -97,6 +97,12 @@ export const kinds: Readonly<Record<string, Kind>> = {
 function secretText({ name, scope }: Secret): string {
     const owners: Readonly<Record<string, string>> = { workspace: " of this workspace", session: " of the session" };
     return `secret ${name}${owners[scope] ?? ""}`;
+}
+
+/** Without a user to answer, code is denied; a program that asks for its own tool goes on as it likes. */
+function verdictText({ decision, by }: PastDecision): string {
+    if (decision === "allow") return "allowed";
+    return by === "noClient" ? "unanswered" : "denied";
 }
 
 /** The first line about an install names the packages, which are last in its command. */

@@ -2,13 +2,12 @@
 
 #include "base/encoding.hpp"
 #include "base/host.hpp"
+#include "base/text.hpp"
 
 namespace cellgate::protocol {
 
 bool has_at_most(std::string_view text, std::size_t characters) {
-    const auto begins = [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; };
-    return text.size() <= characters ||
-           static_cast<std::size_t>(std::count_if(text.begin(), text.end(), begins)) <= characters;
+    return text.size() <= characters || count_characters(text) <= characters;
 }
 
 bool has_no_nul(std::string_view text) {

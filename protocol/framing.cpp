@@ -1,9 +1,10 @@
 #include "protocol/framing.hpp"
 
+#include "base/text.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <utility>
 
@@ -12,19 +13,6 @@ namespace cellgate::protocol {
 namespace {
 
 constexpr std::size_t max_header_bytes = 8192;
-
-bool equal_ignoring_case(std::string_view a, std::string_view b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                      [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
-}
-
-std::string_view trim(std::string_view text) {
-    const std::size_t first = text.find_first_not_of(" \t");
-    if (first == std::string_view::npos) {
-        return {};
-    }
-    return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
 
 struct Headers {
     std::optional<std::size_t> content_length;
@@ -38,7 +26,7 @@ Headers parse_headers(std::string_view block) {
         const std::string_view line = block.substr(0, end);
         block.remove_prefix(std::min(end + 2, block.size()));
         const std::size_t colon = line.find(':');
-        if (colon == std::string_view::npos || !equal_ignoring_case(trim(line.substr(0, colon)), "content-length")) {
+        if (colon == std::string_view::npos || lower(trim(line.substr(0, colon))) != "content-length") {
             continue;
         }
         const std::string_view digits = trim(line.substr(colon + 1));

@@ -1,5 +1,7 @@
 #include "protocol/text_edits.hpp"
 
+#include "base/text.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +23,7 @@ std::optional<std::size_t> offset_of(const std::string& text, std::int64_t line,
     }
     for (; column > 0 && at < text.size() && text[at] != '\n'; --column) {
         ++at;
-        while (at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U) {
+        while (at < text.size() && !begins_character(text[at])) {
             ++at;
         }
     }

@@ -1,6 +1,7 @@
 #include "async/http.hpp"
 
 #include "base/escape_unprintable.hpp"
+#include "base/text.hpp"
 #include "http_client_impl.hpp"
 
 #include <fmt/format.h>
@@ -168,12 +169,7 @@ void add_head_line(HttpHead& head, std::string_view line) {
         const std::size_t blank = std::min(line.find(' '), line.size());
         std::from_chars(line.data() + std::min(blank + 1, line.size()), line.data() + line.size(), head.status);
     } else if (const std::size_t colon = line.find(':'); colon != std::string_view::npos) {
-        std::string name(line.substr(0, colon));
-        std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
-        line.remove_prefix(colon + 1);
-        const std::size_t begin = std::min(line.find_first_not_of(" \t"), line.size());
-        const std::size_t end = line.find_last_not_of(" \t") + 1;
-        head.fields.emplace_back(std::move(name), std::string(line.substr(begin, std::max(end, begin) - begin)));
+        head.fields.emplace_back(lower(line.substr(0, colon)), trim(line.substr(colon + 1)));
     }
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/log.hpp"
 #include "base/sync.hpp"
+#include "base/text.hpp"
 #include "base/unique_fd.hpp"
 #include "listen_at.hpp"
 #include "microhttpd_library.hpp"
@@ -10,9 +11,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <cstdarg>
 #include <cstdio>
@@ -28,11 +27,6 @@ namespace {
 
 constexpr std::size_t max_untaken_bytes = std::size_t{256} << 10; // of a stream; write() waits beyond it
 constexpr std::size_t stream_block_bytes = std::size_t{16} << 10;
-
-std::string_view trimmed_field(std::string_view text) {
-    text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
-    return text.substr(0, text.find_last_not_of(" \t") + 1);
-}
 
 using ClockPointer = std::shared_ptr<RequestClock>;
 
@@ -273,10 +267,8 @@ MHD_Result HttpServer::Impl::begin(MHD_Connection* connection, const char* path,
         connection, MHD_HEADER_KIND,
         [](void* into, MHD_ValueKind, const char* name, std::size_t name_size, const char* value,
            std::size_t value_size) {
-            std::string lower(name, name_size);
-            std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
             const std::string_view text(value == nullptr ? "" : value, value == nullptr ? 0 : value_size);
-            static_cast<HttpFields*>(into)->emplace_back(std::move(lower), trimmed_field(text));
+            static_cast<HttpFields*>(into)->emplace_back(lower({name, name_size}), trim(text));
             return MHD_YES;
         },
         &exchange->request.fields);
@@ -407,7 +399,7 @@ void HttpServer::Impl::start_daemon() {
     daemon = MicrohttpdLibrary::get().start_daemon(flags, 0, nullptr, nullptr, access, this, MHD_OPTION_ARRAY,
                                                    items.data(), MHD_OPTION_END);
     if (daemon == nullptr) {
-        throw Error(ErrorCode::internal_error, fmt::format("cannot serve HTTP: {}", trimmed_field(words)));
+        throw Error(ErrorCode::internal_error, fmt::format("cannot serve HTTP: {}", trim(words)));
     }
     listening.release(); // the daemon's
 }

@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "base/escape_unprintable.hpp"
+#include "base/text.hpp"
 
 #include <fmt/format.h>
 
@@ -109,13 +110,8 @@ bool talks_with(ZmqType type, std::string_view peer) {
     return peer == "PUB" || peer == "XPUB";
 }
 
-char lower(char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
 bool equal_names(std::string_view left, std::string_view right) {
-    return std::equal(left.begin(), left.end(), right.begin(), right.end(),
-                      [](char a, char b) { return lower(a) == lower(b); });
+    return lower(left) == lower(right);
 }
 
 } // namespace

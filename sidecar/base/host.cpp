@@ -1,5 +1,7 @@
 #include "base/host.hpp"
 
+#include "base/text.hpp"
+
 #include <algorithm>
 #include <arpa/inet.h>
 #include <array>
@@ -71,7 +73,7 @@ struct Parts {
 };
 
 // "host:port" and "[v6]:port" at their colon. A bare IPv6 address has no port.
-Parts split(std::string_view text) {
+Parts parts_of(std::string_view text) {
     const std::size_t bracket = text.starts_with('[') ? text.find(']') : std::string_view::npos;
     const std::size_t colon = bracket == std::string_view::npos ? text.find(':') : bracket + 1;
     if (colon >= text.size() || text[colon] != ':' ||
@@ -96,27 +98,22 @@ std::optional<Host> parse_host(std::string_view text) {
     if (text.ends_with('.')) {
         text.remove_suffix(1);
     }
-    std::string name(text);
-    std::transform(name.begin(), name.end(), name.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    std::string name = lower(text);
     if (name.empty() || name.size() > max_name_bytes) {
         return std::nullopt;
     }
     if (ends_in_number(name)) {
         return parse_ipv4(name);
     }
-    for (std::size_t at = 0; at <= name.size();) {
-        const std::size_t end = std::min(name.find('.', at), name.size());
-        if (!is_label(std::string_view(name).substr(at, end - at))) {
-            return std::nullopt;
-        }
-        at = end + 1;
+    const std::vector<std::string_view> labels = split(name, '.');
+    if (!std::all_of(labels.begin(), labels.end(), is_label)) {
+        return std::nullopt;
     }
     return Host{std::move(name), false};
 }
 
 std::optional<Endpoint> parse_endpoint(std::string_view text, std::optional<std::uint16_t> standard_port) {
-    const Parts parts = split(text);
+    const Parts parts = parts_of(text);
     const std::optional<std::uint16_t> port = parts.port ? parse_port(*parts.port) : standard_port;
     std::optional<Host> host = parse_host(parts.host);
     if (!host || !port) {
@@ -131,7 +128,7 @@ std::string to_string(const Endpoint& endpoint) {
 }
 
 std::optional<HostPattern> parse_host_pattern(std::string_view text) {
-    const Parts parts = split(text);
+    const Parts parts = parts_of(text);
     HostPattern pattern;
     if (parts.port) {
         pattern.port = parse_port(*parts.port);

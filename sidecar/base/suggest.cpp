@@ -1,6 +1,7 @@
 #include "base/suggest.hpp"
 
 #include "base/escape_unprintable.hpp"
+#include "base/text.hpp"
 
 #include <fmt/format.h>
 
@@ -16,10 +17,8 @@ constexpr std::size_t max_name_bytes = 64; // that is compared; comparing takes 
 
 // As two names are compared: letters in one case, one sign between words.
 std::string folded(std::string_view name) {
-    std::string out;
-    for (const char c : name) {
-        out += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c == '-' || c == '.' || c == ' ' ? '_' : c;
-    }
+    std::string out = lower(name);
+    std::replace_if(out.begin(), out.end(), [](char c) { return c == '-' || c == '.' || c == ' '; }, '_');
     return out;
 }
 

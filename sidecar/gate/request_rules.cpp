@@ -3,6 +3,7 @@
 #include "base/http_token.hpp"
 #include "base/names.hpp"
 #include "base/percent_encoding.hpp"
+#include "base/text.hpp"
 #include "gate/injected_secrets.hpp"
 #include "path_match.hpp"
 #include "visible_name.hpp"
@@ -11,7 +12,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstddef>
 
 namespace cellgate::gate {
@@ -85,9 +85,7 @@ bool is_read_alike(std::string_view path) {
         return false;
     }
     for (std::size_t at = path.find('%'); at != std::string_view::npos; at = path.find('%', at + 1)) {
-        std::string code(path.substr(at + 1, 2));
-        std::transform(code.begin(), code.end(), code.begin(),
-                       [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+        const std::string code = lower(path.substr(at + 1, 2));
         constexpr std::array<std::string_view, 6> special = {"2e", "2f", "5c", "25", "00", "3b"};
         if (code.size() < 2 || std::find(special.begin(), special.end(), code) != special.end()) {
             return false;
@@ -99,22 +97,19 @@ bool is_read_alike(std::string_view path) {
 Match match_method(const std::vector<std::string>& methods, std::string_view method) {
     Match best = Match::no;
     for (const std::string& each : methods) {
-        const bool alike =
-            std::equal(each.begin(), each.end(), method.begin(), method.end(),
-                       [](unsigned char a, unsigned char b) { return std::toupper(a) == std::toupper(b); });
+        const bool alike = lower(each) == lower(method);
         best = std::max(best, each == method ? Match::yes : alike ? Match::unclear : Match::no);
     }
     return best;
 }
 
 // As a server may read it that ignores case and a last slash.
-std::string loosely_read(std::string text) {
-    std::transform(text.begin(), text.end(), text.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    if (text.size() > 1 && text.ends_with('/')) {
-        text.pop_back();
+std::string loosely_read(std::string_view text) {
+    std::string read = lower(text);
+    if (read.size() > 1 && read.ends_with('/')) {
+        read.pop_back();
     }
-    return text;
+    return read;
 }
 
 Match match_path(const std::vector<std::string>& patterns, std::string_view path) {

@@ -7,6 +7,7 @@
 #include "base/regular_file.hpp"
 #include "base/shell_words.hpp"
 #include "base/sync.hpp"
+#include "base/text.hpp"
 
 #include <fmt/format.h>
 
@@ -61,17 +62,13 @@ Environment read_pyvenv(const fs::path& path) {
     Environment values;
     constexpr std::size_t max_bytes = 65536;
     std::istringstream file(read_regular_file(path, max_bytes).bytes);
-    const auto trim = [](std::string text) {
-        const std::size_t start = text.find_first_not_of(" \t\r");
-        return start == std::string::npos ? std::string()
-                                          : text.substr(start, text.find_last_not_of(" \t\r") + 1 - start);
-    };
+    const auto trimmed = [](std::string_view text) { return std::string(trim(text, " \t\r")); };
     constexpr int max_lines = 100;
     std::string line;
     for (int count = 0; count < max_lines && std::getline(file, line); ++count) {
         const std::size_t equals = line.find('=');
         if (equals != std::string::npos) {
-            values[trim(line.substr(0, equals))] = trim(line.substr(equals + 1));
+            values[trimmed(line.substr(0, equals))] = trimmed(line.substr(equals + 1));
         }
     }
     return values;

@@ -2,6 +2,7 @@
 
 #include "base/json_codec.hpp"
 #include "base/regular_file.hpp"
+#include "base/text.hpp"
 
 #include <fmt/format.h>
 
@@ -58,12 +59,6 @@ struct SpecFile {
 std::string get(const Environment& environment, const std::string& name) {
     const auto found = environment.find(name);
     return found == environment.end() ? std::string() : found->second;
-}
-
-std::string lower(std::string text) {
-    std::transform(text.begin(), text.end(), text.begin(),
-                   [](unsigned char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c); });
-    return text;
 }
 
 bool is_on(const std::string& value) {
@@ -176,7 +171,7 @@ std::vector<Kernelspec> load_kernelspecs(const std::vector<std::string>& directo
         }
         std::sort(entries.begin(), entries.end());
         for (const fs::path& entry : entries) {
-            const std::string name = lower(entry.filename());
+            const std::string name = lower(entry.filename().string());
             const bool taken = std::any_of(specs.begin(), specs.end(),
                                            [&](const Kernelspec& spec) { return lower(spec.name) == name; });
             if (!taken) {
@@ -188,7 +183,7 @@ std::vector<Kernelspec> load_kernelspecs(const std::vector<std::string>& directo
 }
 
 bool same_kernel_name(std::string_view a, std::string_view b) {
-    return lower(std::string(a)) == lower(std::string(b));
+    return lower(a) == lower(b);
 }
 
 } // namespace cellgate::jupyter

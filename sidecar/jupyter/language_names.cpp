@@ -1,20 +1,16 @@
 #include "jupyter/language_names.hpp"
 
 #include "base/escape_unprintable.hpp"
+#include "base/text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <utility>
 
 namespace cellgate::jupyter {
 
 namespace {
-
-char lower_letter(char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
-}
 
 constexpr std::pair<std::string_view, std::string_view> hints[] = {
     {"typescript", "Install Deno in the workspace: npm install deno"},
@@ -26,8 +22,7 @@ constexpr std::pair<std::string_view, std::string_view> hints[] = {
 } // namespace
 
 bool same_language(std::string_view one, std::string_view other) {
-    return std::equal(one.begin(), one.end(), other.begin(), other.end(),
-                      [](char a, char b) { return lower_letter(a) == lower_letter(b); });
+    return lower(one) == lower(other);
 }
 
 bool runs_language(std::string_view spoken, std::string_view wanted) {

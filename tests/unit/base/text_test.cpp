@@ -4,11 +4,14 @@
 #include "base/hash.hpp"
 #include "base/names.hpp"
 #include "base/percent_encoding.hpp"
+#include "base/text.hpp"
 
 #include <doctest/doctest.h>
 
 #include <set>
 #include <string>
+#include <string_view>
+#include <vector>
 
 using namespace cellgate;
 using namespace std::string_literals;
@@ -238,4 +241,40 @@ TEST_CASE("a path as a URI keeps to its characters") {
     CHECK(file_uri("//x/y") == "file:///x/y");
     CHECK(file_uri("///") == "file:///");
     CHECK(file_uri("/") == "file:///");
+}
+
+TEST_CASE("letters of ASCII are put in lower case, and no others") {
+    CHECK(lower("Content-TYPE [@`{] 09") == "content-type [@`{] 09");
+    CHECK(lower("\xc3\x89\xc0Z"s) == "\xc3\x89\xc0z");
+    CHECK(lower("").empty());
+}
+
+TEST_CASE("blanks are trimmed at the ends alone") {
+    CHECK(trim("\t a b \t") == "a b");
+    CHECK(trim(" \n a\r\n") == "\n a\r\n");
+    CHECK(trim(" \n a\r\n", " \r\n") == "a");
+    CHECK(trim(" \t ").empty());
+    CHECK(trim("").empty());
+}
+
+TEST_CASE("a text has one part more than separators") {
+    CHECK(split("a,b,,c", ',') == std::vector<std::string_view>{"a", "b", "", "c"});
+    CHECK(split(",", ',') == std::vector<std::string_view>{"", ""});
+    CHECK(split("", ',') == std::vector<std::string_view>{""});
+}
+
+TEST_CASE("characters are counted, not bytes") {
+    CHECK(count_characters("") == 0);
+    CHECK(count_characters("a\u00e9\u6f22\U0001f600") == 4);
+}
+
+TEST_CASE("a text is cut before the character that does not fit") {
+    const std::string text = "a\u00e9\u6f22\U0001f600"; // of 1, 2, 3 and 4 bytes
+    const std::vector<std::size_t> ends = {0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10, 10};
+    for (std::size_t max_bytes = 0; max_bytes < ends.size(); ++max_bytes) {
+        CAPTURE(max_bytes);
+        CHECK(cut_at_character(text, max_bytes) == std::string_view(text).substr(0, ends[max_bytes]));
+    }
+    // What is no UTF-8 is not lost.
+    CHECK(cut_at_character(std::string(20, '\x80'), 10).size() == 10);
 }

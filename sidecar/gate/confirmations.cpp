@@ -1,8 +1,8 @@
 // The answers that a security key confirms.
 
+#include "base/enum_name.hpp"
 #include "base/hash.hpp"
 #include "base/json_codec.hpp"
-#include "base/json_scan.hpp"
 #include "base/sync.hpp"
 #include "gate/question_lines.hpp"
 #include "gate_impl.hpp"
@@ -29,7 +29,7 @@ std::string confirmation_text(const protocol::ApprovalRespondParams& params, con
     for (const Answer::One& one : answer.each) {
         text += fmt::format("id {}\n", one.entry->approval.approval_id);
     }
-    text += fmt::format("decision allow\nscope {}\n", decode_json_string(to_json(*params.scope)));
+    text += fmt::format("decision allow\nscope {}\n", enum_name(*params.scope));
     if (params.rule) {
         text += fmt::format("rule {}\n", sha256(to_json(*params.rule)));
     }

@@ -1,5 +1,6 @@
 #include "display.hpp"
 
+#include "base/enum_name.hpp"
 #include "base/escape_unprintable.hpp"
 #include "base/json_codec.hpp"
 #include "base/json_scan.hpp"
@@ -253,7 +254,7 @@ std::string title(const HostCall& call) {
 std::string title(const ServerStart& start) {
     return fmt::format("start the tool server {}, {} the sandbox{}{}", visible_name(start.server),
                        start.sandbox.value_or(false) ? "in" : "outside",
-                       start.launcher ? fmt::format(" of {}", decode_json_string(to_json(*start.launcher))) : "",
+                       start.launcher ? fmt::format(" of {}", enum_name(*start.launcher)) : "",
                        start.settings ? ", by the settings below" : "");
 }
 std::string title(const ServerUse& use) {

@@ -1,5 +1,6 @@
 #include "request_rules.hpp"
 
+#include "base/enum_name.hpp"
 #include "base/http_token.hpp"
 #include "base/names.hpp"
 #include "base/percent_encoding.hpp"
@@ -200,10 +201,7 @@ std::string request_words(const Rule& rule) {
     if (rule.inject && rule.inject->as == InjectionAs::aws) {
         words += " signed for AWS with " + visible_name(rule.inject->value);
     } else if (rule.inject) {
-        const auto names = enum_names(InjectionAs{});
-        const auto as = std::find_if(names.begin(), names.end(),
-                                     [&rule](const auto& each) { return each.first == rule.inject->as; });
-        words += fmt::format(" with {} as {}", visible_name(rule.inject->value), as->second);
+        words += fmt::format(" with {} as {}", visible_name(rule.inject->value), enum_name(rule.inject->as));
         words += rule.inject->name ? " " + visible_name(*rule.inject->name) : std::string();
         words +=
             rule.inject->variable ? fmt::format(" (a placeholder is in {})", *rule.inject->variable) : std::string();

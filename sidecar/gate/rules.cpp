@@ -1,6 +1,7 @@
 #include "rules.hpp"
 
 #include "base/encoding.hpp"
+#include "base/enum_name.hpp"
 #include "base/host.hpp"
 #include "base/json_value.hpp"
 #include "base/names.hpp"
@@ -33,16 +34,6 @@ constexpr std::size_t max_value_bytes = std::size_t{64} << 10;
 
 [[noreturn]] void refuse(const std::string& message, std::string hint = {}) {
     throw Error(ErrorCode::rule_invalid, message, std::move(hint));
-}
-
-template <class E>
-std::string_view name_of(E value) {
-    for (const auto& [each, name] : enum_names(E{})) {
-        if (each == value) {
-            return name;
-        }
-    }
-    return "?";
 }
 
 // Those that the argument may have.
@@ -268,7 +259,7 @@ void check_new_rule(const Rule& rule, WallTime now) {
     const bool reads_only = rule.kind == ActionKind::host && !rule.tool; // covers just those tools that read
     if (!reads_only && requires_exact_payload(*rule.kind, rule.tool)) {
         refuse(fmt::format("expected a rule that names exactly what it allows, as {} needs, found one that allows more",
-                           rule.tool ? visible_name(*rule.tool) : std::string(name_of(*rule.kind))),
+                           rule.tool ? visible_name(*rule.tool) : std::string(enum_name(*rule.kind))),
                rule.kind == ActionKind::network ? "name the host"
                : rule.kind == ActionKind::host
                    ? R"(name its arguments whole: host/run_command ={"argv":["make","test"]})"
@@ -351,13 +342,13 @@ std::string describe_condition(const std::string& pointer, const Matcher& matche
 }
 
 std::string describe(const Rule& rule) {
-    return fmt::format("rule {} ({}): {}", visible_name(rule.id), name_of(rule.source), describe_spec(rule));
+    return fmt::format("rule {} ({}): {}", visible_name(rule.id), enum_name(rule.source), describe_spec(rule));
 }
 
 std::string describe_spec(const Rule& rule) {
-    std::string text(name_of(rule.effect));
+    std::string text(enum_name(rule.effect));
     if (rule.kind) {
-        text += fmt::format(" {}", name_of(*rule.kind));
+        text += fmt::format(" {}", enum_name(*rule.kind));
     }
     if (rule.tool) {
         text += fmt::format(" {}", visible_name(*rule.tool));

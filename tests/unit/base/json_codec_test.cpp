@@ -1,3 +1,4 @@
+#include "base/enum_name.hpp"
 #include "base/json_codec.hpp"
 
 #include <doctest/doctest.h>
@@ -197,4 +198,12 @@ TEST_CASE("a refusal cannot smuggle invisible text or grow without bound") {
     CHECK(message == R"(params: expected only known members, found "\u{202e}")");
     CHECK(refusal<Inner>("{\"number\":1" + std::string(5000, '0') + "}").size() < 200);
     CHECK(refusal_with("color", std::string(5000, 'x')).size() < 200);
+}
+
+TEST_CASE("an enum's value has its name, and the name its value") {
+    CHECK(enum_name(Color::green) == "green");
+    CHECK(parse_enum<Color>("red") == Color::red);
+    CHECK_FALSE(parse_enum<Color>("Red"));
+    CHECK_FALSE(parse_enum<Color>(""));
+    CHECK_THROWS_AS(enum_name(static_cast<Color>(7)), Error);
 }

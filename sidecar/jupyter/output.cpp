@@ -122,12 +122,6 @@ void add_display_id(Body& body, const Members& content) {
     }
 }
 
-std::string json_string(const std::string& text) {
-    std::string out;
-    append_json_string(out, text);
-    return out;
-}
-
 // The replacement for a missing traceback.
 std::string line_of(const std::string& ename, const std::string& evalue) {
     return ename.empty() || evalue.empty() ? ename + evalue : ename + ": " + evalue;
@@ -170,11 +164,11 @@ void add_error(Body& body, const std::string& ename, const std::string& evalue, 
     if (traceback.empty()) {
         traceback.push_back(line_of(ename, evalue));
     }
-    body.add("ename", json_string(ename));
-    body.add("evalue", json_string(evalue));
+    body.add("ename", to_json(ename));
+    body.add("evalue", to_json(evalue));
     std::string lines;
     for (const std::string& line : traceback) {
-        lines += (lines.empty() ? "[" : ",") + json_string(line);
+        lines += (lines.empty() ? "[" : ",") + to_json(line);
     }
     body.add("traceback", lines + "]");
 }

@@ -2,6 +2,7 @@
 
 #include "base/escape_unprintable.hpp"
 #include "base/json_codec.hpp"
+#include "base/terminal_colours.hpp"
 #include "truncate_text.hpp"
 
 #include <fmt/format.h>
@@ -116,21 +117,6 @@ struct EvaluateReplyContent {
         visit("user_expressions", self.expressions);
     }
 };
-
-// Removes terminal colours: "\x1b[0;31m".
-std::string without_colours(std::string_view text) {
-    std::string plain;
-    while (true) {
-        const std::size_t escape = text.find("\x1b[");
-        plain += text.substr(0, escape);
-        if (escape == std::string_view::npos) {
-            return plain;
-        }
-        text.remove_prefix(escape + 2);
-        const std::size_t end = text.find_first_not_of("0123456789;");
-        text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-    }
-}
 
 constexpr std::string_view silent_execution =
     R"("silent":true,"store_history":false,"allow_stdin":false,"stop_on_error":false)";

@@ -1,5 +1,6 @@
 #include "python_failures.hpp"
 
+#include "base/terminal_colours.hpp"
 #include "failed_path_finder.hpp"
 #include "packages/module_packages.hpp"
 #include "packages/requirements.hpp"
@@ -14,19 +15,6 @@
 namespace cellgate::session {
 
 namespace {
-
-// Text without the colours of a terminal ("\x1b[0;31m").
-std::string without_colours(std::string_view text) {
-    std::string plain;
-    while (!text.empty()) {
-        const std::size_t escape = std::min(text.find("\x1b["), text.size());
-        plain += text.substr(0, escape);
-        text.remove_prefix(escape);
-        const std::size_t end = text.find('m');
-        text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-    }
-    return plain;
-}
 
 // The text of an OSError.
 void read_os_error(std::string_view text, FailedPathFinder& finder) {

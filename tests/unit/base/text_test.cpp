@@ -4,6 +4,7 @@
 #include "base/hash.hpp"
 #include "base/names.hpp"
 #include "base/percent_encoding.hpp"
+#include "base/terminal_colours.hpp"
 #include "base/text.hpp"
 
 #include <doctest/doctest.h>
@@ -277,4 +278,12 @@ TEST_CASE("a text is cut before the character that does not fit") {
     }
     // What is no UTF-8 is not lost.
     CHECK(cut_at_character(std::string(20, '\x80'), 10).size() == 10);
+}
+
+TEST_CASE("colours are left out, and no text with them") {
+    CHECK(without_colours("\x1b[0;31mred\x1b[0m plain") == "red plain");
+    CHECK(without_colours("\x1b[Kcome \x1b[1m\x1b[2Kin") == "come in");
+    CHECK(without_colours("a\x1b[").size() == 1);
+    CHECK(without_colours("a\x1b[0;31").size() == 1);
+    CHECK(without_colours("").empty());
 }

@@ -89,6 +89,9 @@ TEST_CASE("the exceptions that an exception came from count too") {
     CHECK(paths(failure("RuntimeError", "no", chained)) == "2 /data/x\n");
     CHECK(paths(failure("RuntimeError", "no", {std::string(1'000'000, 'x') + "\n", chained[1]})).empty());
     CHECK(paths(failure("RuntimeError", "no", {"\x1b[", "\x1b[0;31"})).empty());
+    // What clears a line takes no text with it.
+    CHECK(paths(failure("RuntimeError", "no",
+                        {"\x1b[KFileNotFoundError: [Errno 2] No such file or directory: '/data/m'"})) == "2 /data/m\n");
 }
 
 TEST_CASE("a command that failed: what it complained about, and its words") {

@@ -1,6 +1,7 @@
 #include "async/http.hpp"
 
 #include "base/escape_unprintable.hpp"
+#include "base/http_token.hpp"
 #include "base/text.hpp"
 #include "http_client_impl.hpp"
 
@@ -8,7 +9,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <cstdlib>
 #include <unistd.h>
@@ -28,11 +28,6 @@ struct UrlDelete {
 
 Error invalid(std::string_view what) {
     return Error(ErrorCode::invalid_params, std::string(what));
-}
-
-bool is_token_char(char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
-           std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
 }
 
 std::string part_of(CURLU* url, CURLUPart which, unsigned flags) {
@@ -62,8 +57,7 @@ const char* authorities() {
 } // namespace
 
 void require_http_field(const std::string& name, const std::string& value) {
-    const bool named = !name.empty() && std::all_of(name.begin(), name.end(), is_token_char);
-    if (!named || value.find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos) {
+    if (!is_http_token(name) || value.find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos) {
         throw invalid(fmt::format("expected a header field in one line, found \"{}\"",
                                   escape_unprintable(std::string_view(name).substr(0, 80))));
     }

@@ -1,5 +1,6 @@
 // What an agent can know before it runs code: validate, runtimes.
 
+#include "base/enum_name.hpp"
 #include "base/json_codec.hpp"
 #include "mcp/content.hpp"
 #include "protocol/messages/kernels.hpp"
@@ -31,9 +32,8 @@ struct ValidateArguments {
 };
 
 std::string line_of(const protocol::Diagnostic& found) {
-    std::string severity = to_json(found.severity);
-    std::erase(severity, '"');
-    std::string line = fmt::format("line {}: {}: {} ({})", found.line + 1, severity, found.message, found.rule);
+    std::string line =
+        fmt::format("line {}: {}: {} ({})", found.line + 1, enum_name(found.severity), found.message, found.rule);
     if (found.install) {
         line += fmt::format("; install_package {}", fmt::join(*found.install, " "));
     }

@@ -2,7 +2,7 @@
 
 #include "agent/tool_set.hpp"
 #include "base/error.hpp"
-#include "base/json_scan.hpp"
+#include "base/json_codec.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -31,17 +31,10 @@ constexpr JsonClient json_clients[] = {
 };
 constexpr std::string_view codex = "codex";
 
-// TOML takes it, too.
-std::string json_string(std::string_view text) {
-    std::string out;
-    append_json_string(out, text);
-    return out;
-}
-
-// The arguments after the program.
+// The arguments after the program. TOML takes strings of JSON, too.
 std::string arguments_text(std::string_view workspace, std::string_view tool_set) {
-    return fmt::format(R"(["mcp", "--root", {}{}])", json_string(workspace),
-                       tool_set == default_tool_set ? "" : ", \"--as\", " + json_string(tool_set));
+    return fmt::format(R"(["mcp", "--root", {}{}])", to_json(std::string(workspace)),
+                       tool_set == default_tool_set ? "" : ", \"--as\", " + to_json(std::string(tool_set)));
 }
 
 std::string in_json(const JsonClient& client, const std::string& program, std::string_view workspace,
@@ -56,7 +49,7 @@ std::string in_json(const JsonClient& client, const std::string& program, std::s
                        "  }}\n"
                        "}}\n",
                        client.servers_key, client.names_transport ? "      \"type\": \"stdio\",\n" : "",
-                       json_string(program),
+                       to_json(program),
                        arguments_text(client.has_workspace_variable ? "${workspaceFolder}" : workspace, tool_set));
 }
 
@@ -82,7 +75,7 @@ McpClientConfig mcp_client_config(std::string_view client, const std::string& pr
         return {"~/.codex/config.toml", fmt::format("[mcp_servers.cellgate]\n"
                                                     "command = {}\n"
                                                     "args = {}\n",
-                                                    json_string(program), arguments_text(workspace, tool_set))};
+                                                    to_json(program), arguments_text(workspace, tool_set))};
     }
     throw Error(ErrorCode::config_invalid,
                 fmt::format("expected one of {}, found {}", fmt::join(mcp_clients(), ", "), client));

@@ -1,6 +1,7 @@
 #include "cut_output.hpp"
 
 #include "base/json_scan.hpp"
+#include "base/text.hpp"
 #include "output_reader.hpp"
 
 #include <fmt/format.h>

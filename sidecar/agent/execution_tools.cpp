@@ -1,6 +1,8 @@
 // Running code for an agent: execute, execute_ipython_cell (as ipybox has it), read_output.
 
+#include "base/enum_name.hpp"
 #include "base/json_codec.hpp"
+#include "base/text.hpp"
 #include "output_page.hpp"
 #include "output_reader.hpp"
 #include "run_code.hpp"
@@ -96,15 +98,13 @@ struct ExecutionDetails {
 };
 
 std::string shortened(const std::string& text) {
-    return text.size() > max_error_bytes ? text.substr(0, max_error_bytes) + "…" : text;
+    return text.size() > max_error_bytes ? std::string(cut_at_character(text, max_error_bytes)) + "…" : text;
 }
 
 // How it ended, when that is not plain from the output.
 std::string ending_of(const ExecuteResult& result, bool output_was_cut) {
     if (result.status != ExecutionStatus::ok && result.status != ExecutionStatus::error) {
-        std::string status = to_json(result.status);
-        std::erase(status, '"');
-        return fmt::format("[{}: {}]", status, result.reason.value_or("the code was stopped"));
+        return fmt::format("[{}: {}]", enum_name(result.status), result.reason.value_or("the code was stopped"));
     }
     std::string ending;
     if (output_was_cut && result.error) {

@@ -3,11 +3,11 @@
 #include "base/error.hpp"
 #include "base/escape_unprintable.hpp"
 #include "base/suggest.hpp"
+#include "base/text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -21,10 +21,6 @@ namespace {
     throw Error(ErrorCode::config_invalid,
                 fmt::format("expected {} to be {}, found \"{}\"", name, expected, escape_unprintable(value)),
                 "correct it in the configuration of your agent's program, or leave it out");
-}
-
-char lower(char c) {
-    return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
 }
 
 } // namespace
@@ -79,7 +75,7 @@ std::optional<std::uint64_t> parse_memory(std::string_view text) {
     if (status != std::errc() || last - end > 1 || bytes == 0) {
         return std::nullopt;
     }
-    const std::size_t unit = end == last ? 0 : units.find(lower(*end));
+    const std::size_t unit = end == last ? 0 : units.find(lower({end, last}));
     if (unit == std::string_view::npos || bytes > std::numeric_limits<std::uint64_t>::max() >> (10 * unit)) {
         return std::nullopt;
     }

@@ -1,5 +1,6 @@
 #include "output_page.hpp"
 
+#include "base/text.hpp"
 #include "brief_traceback.hpp"
 #include "cut_output.hpp"
 #include "output_reader.hpp"

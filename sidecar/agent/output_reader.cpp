@@ -1,6 +1,7 @@
 #include "output_reader.hpp"
 
 #include "base/encoding.hpp"
+#include "base/text.hpp"
 
 #include <fmt/format.h>
 
@@ -147,11 +148,6 @@ std::ptrdiff_t append_written(std::string& text, std::string_view written) {
     text.resize(line);
     text += last;
     return static_cast<std::ptrdiff_t>(count_characters(last)) - before;
-}
-
-std::size_t count_characters(std::string_view text) {
-    return static_cast<std::size_t>(
-        std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
 std::size_t bytes_of_characters(std::string_view text, std::size_t count) {

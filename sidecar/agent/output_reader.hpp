@@ -53,7 +53,6 @@ std::string plain_text(std::string_view text);
 // Appends such a text. Returns by how many characters `text` grew.
 std::ptrdiff_t append_written(std::string& text, std::string_view written);
 
-std::size_t count_characters(std::string_view text);
 // The bytes of the first `count` characters of `text`.
 std::size_t bytes_of_characters(std::string_view text, std::size_t count);
 

@@ -1,6 +1,7 @@
 #include "python_sandbox_results.hpp"
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "python_sandbox_settings.hpp"
 #include "run_code.hpp"
 

@@ -3,13 +3,13 @@
 #include "base/error.hpp"
 #include "base/escape_unprintable.hpp"
 #include "base/log.hpp"
+#include "base/text.hpp"
 #include "named_variables.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <iterator>
-#include <sstream>
 
 namespace cellgate::agent {
 
@@ -20,16 +20,16 @@ constexpr const char* no_container =
 
 constexpr const char* usual_image = "python-sandbox:latest"; // without a container mode, it says nothing
 
-std::vector<std::string> split(const std::string& text, char separator) {
-    std::istringstream stream(text);
-    std::vector<std::string> parts;
-    for (std::string part; std::getline(stream, part, separator);) {
-        std::erase(part, ' ');
-        if (!part.empty()) {
-            parts.push_back(std::move(part));
+std::vector<std::string> names_in(std::string_view text, char separator) {
+    std::vector<std::string> names;
+    for (const std::string_view part : split(text, separator)) {
+        std::string name(part);
+        std::erase(name, ' ');
+        if (!name.empty()) {
+            names.push_back(std::move(name));
         }
     }
-    return parts;
+    return names;
 }
 
 NamedVariable number_into(const char* name, double& number) {
@@ -49,16 +49,17 @@ bool ModuleGroup::has(std::string_view module) const {
 const std::vector<ModuleGroup>& module_groups() {
     static const std::vector<ModuleGroup> groups = {
         {"safe_stdlib", "",
-         split("math random datetime json re time calendar uuid collections itertools functools operator "
-               "bisect heapq copy dataclasses enum typing string textwrap unicodedata difflib decimal "
-               "fractions statistics cmath base64 binascii hashlib hmac secrets html html.parser "
-               "xml.etree.ElementTree csv configparser urllib.parse abc contextlib types",
-               ' ')},
+         names_in("math random datetime json re time calendar uuid collections itertools functools operator "
+                  "bisect heapq copy dataclasses enum typing string textwrap unicodedata difflib decimal "
+                  "fractions statistics cmath base64 binascii hashlib hmac secrets html html.parser "
+                  "xml.etree.ElementTree csv configparser urllib.parse abc contextlib types",
+                  ' ')},
         {"data_science", "SANDBOX_ENABLE_DATA_SCIENCE",
-         split("numpy pandas scipy matplotlib seaborn sklearn statsmodels plotly sympy", ' ')},
+         names_in("numpy pandas scipy matplotlib seaborn sklearn statsmodels plotly sympy", ' ')},
         {"network", "SANDBOX_ENABLE_NETWORK",
-         split("httpx requests urllib.request aiohttp websocket ftplib smtplib email", ' ')},
-        {"filesystem", "SANDBOX_ENABLE_FILESYSTEM", split("pathlib os.path tempfile shutil glob zipfile tarfile", ' ')},
+         names_in("httpx requests urllib.request aiohttp websocket ftplib smtplib email", ' ')},
+        {"filesystem", "SANDBOX_ENABLE_FILESYSTEM",
+         names_in("pathlib os.path tempfile shutil glob zipfile tarfile", ' ')},
     };
     return groups;
 }
@@ -114,7 +115,7 @@ PythonSandboxSettings read_python_sandbox_settings(const Environment& environmen
              }
          }},
         {"SANDBOX_ALLOWED_IMPORTS",
-         [&settings](const std::string&, const std::string& value) { settings.custom_modules = split(value, ','); }},
+         [&settings](const std::string&, const std::string& value) { settings.custom_modules = names_in(value, ','); }},
         {"SANDBOX_ENABLE_CONTAINER_MODE",
          [](const std::string& name, const std::string& value) {
              if (read_flag(name, value)) {

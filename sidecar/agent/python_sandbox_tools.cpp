@@ -4,6 +4,7 @@
 
 #include "base/json_codec.hpp"
 #include "base/names.hpp"
+#include "base/text.hpp"
 #include "execution_values.hpp"
 #include "named_variables.hpp"
 #include "output_reader.hpp"

@@ -1,6 +1,7 @@
 // The tools of sandboxmcp about sessions: create_session, terminate_session, bridge_data, list_runtimes,
 // set_resource_limits, sandbox_stats, inspect_state, request_egress.
 
+#include "base/enum_name.hpp"
 #include "base/json_codec.hpp"
 #include "sandboxmcp_tools.hpp"
 
@@ -92,14 +93,10 @@ struct RequestedDomain {
     }
 };
 
-std::string plain_name(const auto& value) {
-    return decode_json_string(to_json(value));
-}
-
 Json session_json(const protocol::SessionInfo& session) {
     return {{"session_id", session.session_id},
             {"language", sandboxmcp_language(session.kernel.language)},
-            {"status", plain_name(session.status)},
+            {"status", enum_name(session.status)},
             {"executions", session.execution_count},
             {"queued", session.queue_length}};
 }
@@ -126,7 +123,7 @@ std::string limit_name(protocol::LimitName name) {
     case protocol::LimitName::process_count:
         return "max_processes";
     default: // none that set_resource_limits sets
-        return plain_name(name);
+        return enum_name(name);
     }
 }
 
@@ -209,7 +206,7 @@ struct SandboxmcpSessionTools {
         }
         Json backends = Json::array();
         for (const protocol::LauncherInfo& each : known.launchers) {
-            Json backend = {{"name", plain_name(each.name)}, {"available", !each.problem}};
+            Json backend = {{"name", enum_name(each.name)}, {"available", !each.problem}};
             if (each.problem) {
                 backend["problem"] = *each.problem;
             }

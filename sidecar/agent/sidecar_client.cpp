@@ -1,6 +1,7 @@
 #include "sidecar_client.hpp"
 
 #include "base/names.hpp"
+#include "base/text.hpp"
 #include "protocol/messages/lifecycle.hpp"
 #include "protocol/origin_text.hpp"
 
@@ -17,11 +18,6 @@ namespace {
 constexpr std::size_t max_name_bytes = 200; // the sidecar shows fewer
 
 constexpr std::string_view usual_language = "python";
-
-std::string lowered(std::string text) {
-    std::transform(text.begin(), text.end(), text.begin(), [](unsigned char byte) { return std::tolower(byte); });
-    return text;
-}
 
 // As a part of a session's id.
 std::string in_an_id(std::string language) {
@@ -200,7 +196,7 @@ Task<protocol::ApprovalElicitResult> SidecarClient::elicit(protocol::ApprovalEli
 Task<std::string> SidecarClient::own_session(std::optional<std::string> language,
                                              std::shared_ptr<mcp::ToolCall> on_behalf) {
     co_await connected(on_behalf);
-    const std::string name = lowered(language.value_or(std::string(usual_language)));
+    const std::string name = lower(language.value_or(std::string(usual_language)));
     OwnSession& session = own_[name];
     if (session.is_there) {
         co_return session.id;

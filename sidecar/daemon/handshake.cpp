@@ -1,6 +1,7 @@
 #include "daemon/handshake.hpp"
 
 #include "base/sync.hpp"
+#include "base/text.hpp"
 
 #include <fmt/format.h>
 
@@ -11,18 +12,6 @@
 namespace cellgate::daemon {
 
 namespace {
-
-std::vector<std::string_view> split(std::string_view text, char at) {
-    std::vector<std::string_view> parts;
-    while (true) {
-        const std::size_t end = text.find(at);
-        parts.push_back(text.substr(0, end));
-        if (end == std::string_view::npos) {
-            return parts;
-        }
-        text.remove_prefix(end + 1);
-    }
-}
 
 std::optional<std::int64_t> number(std::string_view text) {
     std::int64_t value = 0;

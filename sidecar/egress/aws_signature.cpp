@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/hash.hpp"
 #include "base/percent_encoding.hpp"
+#include "base/text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -28,27 +29,10 @@ constexpr const char* token_field = "x-amz-security-token";
     throw Error(ErrorCode::denied, "it cannot be signed again for AWS: " + why, hint);
 }
 
-std::vector<std::string_view> split(std::string_view text, char separator) {
-    std::vector<std::string_view> parts;
-    while (true) {
-        const std::size_t end = std::min(text.find(separator), text.size());
-        parts.push_back(text.substr(0, end));
-        if (end == text.size()) {
-            return parts;
-        }
-        text.remove_prefix(end + 1);
-    }
-}
-
-std::string_view trimmed(std::string_view text) {
-    text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
-    return text.substr(0, text.find_last_not_of(" \t") + 1);
-}
-
 // Without blanks around it, and with one for several in it.
 std::string canonical_value(std::string_view value) {
     std::string canonical;
-    for (const char c : trimmed(value)) {
+    for (const char c : trim(value)) {
         const char read = c == '\t' ? ' ' : c;
         if (read != ' ' || !canonical.ends_with(' ')) {
             canonical += read;
@@ -78,7 +62,7 @@ AwsScope read_authorization(std::string_view text) {
     constexpr std::size_t scope_parts = 4; // behind the key's id
     std::map<std::string_view, std::string_view> named;
     for (const std::string_view part : split(text.substr(algorithm.size()), ',')) {
-        const std::string_view member = trimmed(part);
+        const std::string_view member = trim(part);
         const std::size_t equals = std::min(member.find('='), member.size());
         named[member.substr(0, equals)] = member.substr(std::min(equals + 1, member.size()));
     }

@@ -3,6 +3,7 @@
 #include "base/error.hpp"
 #include "base/escape_unprintable.hpp"
 #include "base/http_token.hpp"
+#include "base/text.hpp"
 
 #include <fmt/format.h>
 
@@ -21,23 +22,6 @@ constexpr std::size_t max_fields = 200;
 
 bool is_control(char c) {
     return static_cast<unsigned char>(c) < ' ' || c == '\x7f';
-}
-
-std::string lower(std::string_view text) {
-    std::string result(text);
-    std::transform(result.begin(), result.end(), result.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-    return result;
-}
-
-std::string_view trimmed(std::string_view text) {
-    while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) {
-        text.remove_prefix(1);
-    }
-    while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) {
-        text.remove_suffix(1);
-    }
-    return text;
 }
 
 // The next line, without its end.
@@ -74,14 +58,8 @@ void parse_request_line(std::string_view line, RequestHead& head) {
 
 // Whether `name` is one of the comma-separated `list`.
 bool list_has(std::string_view list, std::string_view name) {
-    while (!list.empty()) {
-        const std::size_t comma = std::min(list.find(','), list.size());
-        if (lower(trimmed(list.substr(0, comma))) == name) {
-            return true;
-        }
-        list.remove_prefix(std::min(comma + 1, list.size()));
-    }
-    return false;
+    const std::vector<std::string_view> all = split(list, ',');
+    return std::any_of(all.begin(), all.end(), [name](std::string_view each) { return lower(trim(each)) == name; });
 }
 
 void parse_fields(std::string_view& text, MessageHead& head) {
@@ -94,7 +72,7 @@ void parse_fields(std::string_view& text, MessageHead& head) {
         if (head.fields.size() == max_fields) {
             refuse_head(fmt::format("more than {} fields", max_fields));
         }
-        head.fields.emplace_back(lower(name), trimmed(line.substr(colon + 1)));
+        head.fields.emplace_back(lower(name), trim(line.substr(colon + 1)));
     }
 }
 
@@ -194,6 +172,12 @@ std::string to_text(const RequestHead& head) {
 
 std::string to_text(const ResponseHead& head) {
     return with_fields(fmt::format("HTTP/1.1 {} {}\r\n", head.status, head.reason), head);
+}
+
+std::string authority_of(const Endpoint& endpoint, bool tls) {
+    const std::string_view usual = tls ? ":443" : ":80";
+    const std::string text = to_string(endpoint);
+    return text.ends_with(usual) ? text.substr(0, text.size() - usual.size()) : text;
 }
 
 std::string head_for_server(RequestHead head, std::string_view path, std::string_view host) {

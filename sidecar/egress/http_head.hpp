@@ -3,6 +3,8 @@
 // head that two readers could take for different ones (folded lines, bare line feeds, repeated lengths, blanks before a
 // colon) is refused.
 
+#include "base/host.hpp"
+
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -52,6 +54,9 @@ bool is_one_field(std::string_view a, std::string_view b);
 // As it is sent, with its empty line.
 std::string to_text(const RequestHead& head);
 std::string to_text(const ResponseHead& head);
+
+// As a Host field has it: without the port that is usual.
+std::string authority_of(const Endpoint& endpoint, bool tls);
 
 // As it goes to the server at `host` ("example.org:8080", as a URL names it): for `path`, without what concerns this
 // connection alone, and asking the server to close it afterwards.

@@ -3,6 +3,7 @@
 #include "base/encoding.hpp"
 #include "base/error.hpp"
 #include "base/percent_encoding.hpp"
+#include "base/text.hpp"
 #include "gate/injected_secrets.hpp"
 
 #include <fmt/format.h>
@@ -18,10 +19,7 @@ using protocol::Injection;
 using protocol::InjectionAs;
 
 std::string field_of(const Injection& injection) {
-    std::string name = injection.as == InjectionAs::header ? injection.name.value_or("") : "authorization";
-    std::transform(name.begin(), name.end(), name.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return name;
+    return injection.as == InjectionAs::header ? lower(injection.name.value_or("")) : "authorization";
 }
 
 // The target without this parameter of its query.

@@ -52,12 +52,6 @@ std::optional<Target> parse_target(std::string_view url) {
     return Target{std::move(*endpoint), std::move(path)};
 }
 
-// As a Host field has it.
-std::string authority(const Endpoint& endpoint) {
-    const std::string text = to_string(endpoint);
-    return endpoint.port == 80 ? text.substr(0, text.size() - 3) : text;
-}
-
 } // namespace
 
 ProxyConnection::ProxyConnection(Clock& clock, Connector& connector, std::unique_ptr<async::SocketStream> client)
@@ -307,7 +301,7 @@ Task<void> ProxyConnection::serve_request(const RequestHead& head, std::string t
         co_await serve_inspected(target->endpoint, std::string(), true);
         co_return;
     }
-    std::string own_head = head_for_server(head, target->path, authority(target->endpoint));
+    std::string own_head = head_for_server(head, target->path, authority_of(target->endpoint, false));
     sent_ += static_cast<std::int64_t>(own_head.size());
     server->write(std::move(own_head));
     one_request_ = true;

@@ -5,6 +5,7 @@
 #include "base/http_token.hpp"
 #include "base/json_codec.hpp"
 #include "base/json_scan.hpp"
+#include "base/text.hpp"
 
 #include <fmt/format.h>
 
@@ -59,11 +60,9 @@ void read_header(RequestHead& head, std::string_view name, std::string_view valu
     if (!is_http_token(name) || !one_line) {
         refuse_form("expected headers with a text of one line each, found another");
     }
-    std::string lower(name);
-    std::transform(lower.begin(), lower.end(), lower.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    if (!is_about_length(lower)) {
-        head.fields.emplace_back(std::move(lower), text);
+    std::string lowered = lower(name);
+    if (!is_about_length(lowered)) {
+        head.fields.emplace_back(std::move(lowered), text);
     }
 }
 

@@ -60,13 +60,6 @@ void keep_path_alone(RequestHead& head) {
     }
 }
 
-// As a Host field has it.
-std::string authority_of(const Endpoint& endpoint, bool tls) {
-    const std::string_view usual = tls ? ":443" : ":80";
-    const std::string text = to_string(endpoint);
-    return text.ends_with(usual) ? text.substr(0, text.size() - usual.size()) : text;
-}
-
 } // namespace
 
 RequestRelay::RequestRelay(Clock& clock, Connector& connector, RelayedClient client)

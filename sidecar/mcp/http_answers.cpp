@@ -1,13 +1,12 @@
 #include "http_answers.hpp"
 
 #include "base/escape_unprintable.hpp"
+#include "base/text.hpp"
 #include "failed.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
-#include <cctype>
 #include <utility>
 
 namespace cellgate::mcp {
@@ -36,10 +35,8 @@ std::string status_words(int status) {
 } // namespace
 
 std::string media_type(const async::HttpHead& head) {
-    std::string type = head.field("content-type").value_or("");
-    type = type.substr(0, type.find_first_of("; \t"));
-    std::transform(type.begin(), type.end(), type.begin(), [](unsigned char c) { return std::tolower(c); });
-    return type;
+    const std::string type = head.field("content-type").value_or("");
+    return lower(type.substr(0, type.find_first_of("; \t")));
 }
 
 Task<std::string> whole_body(async::HttpExchange* exchange, std::size_t max_bytes) {

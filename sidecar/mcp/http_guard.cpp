@@ -2,9 +2,9 @@
 
 #include "base/hash.hpp"
 #include "base/public_address.hpp"
+#include "base/text.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <utility>
 
 namespace cellgate::mcp {
@@ -18,9 +18,7 @@ constexpr int forbidden = 403;
 std::string_view bearer_token(std::string_view authorization) {
     constexpr std::string_view scheme = "bearer ";
     const bool is_bearer =
-        authorization.size() > scheme.size() &&
-        std::equal(scheme.begin(), scheme.end(), authorization.begin(),
-                   [](char expected, unsigned char found) { return expected == std::tolower(found); });
+        authorization.size() > scheme.size() && lower(authorization.substr(0, scheme.size())) == scheme;
     return is_bearer ? authorization.substr(scheme.size()) : std::string_view();
 }
 

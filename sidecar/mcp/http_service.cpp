@@ -4,6 +4,7 @@
 #include "base/names.hpp"
 #include "base/scope_exit.hpp"
 #include "base/sync.hpp"
+#include "base/text.hpp"
 #include "http_answers.hpp"
 #include "posted_request.hpp"
 #include "server_wire.hpp"
@@ -11,7 +12,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <chrono>
 
@@ -51,15 +51,9 @@ ServedReply words(int status, std::string text) {
 // The names of the media types in a field, in lower case, without their parameters.
 std::vector<std::string> media_types(std::string_view field) {
     std::vector<std::string> types;
-    while (!field.empty()) {
-        const std::string_view each = field.substr(0, field.find(','));
-        field.remove_prefix(std::min(each.size() + 1, field.size()));
-        std::string type;
-        for (const unsigned char c : each.substr(0, each.find(';'))) {
-            if (c != ' ' && c != '\t') {
-                type += static_cast<char>(std::tolower(c));
-            }
-        }
+    for (const std::string_view each : split(field, ',')) {
+        std::string type = lower(each.substr(0, each.find(';')));
+        std::erase_if(type, [](char c) { return c == ' ' || c == '\t'; });
         types.push_back(std::move(type));
     }
     return types;

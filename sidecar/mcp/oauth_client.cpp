@@ -5,6 +5,7 @@
 #include "base/json_codec.hpp"
 #include "base/names.hpp"
 #include "base/percent_encoding.hpp"
+#include "base/text.hpp"
 #include "http_answers.hpp"
 #include "oauth_texts.hpp"
 
@@ -249,9 +250,7 @@ Task<Tokens> OAuthClient::request_tokens(OAuthClientId client, FormFields fields
         throw Error(error);
     }
     const TokenAnswer found = read_answer<TokenAnswer>(answer, "answer", url);
-    std::string type = found.token_type;
-    std::transform(type.begin(), type.end(), type.begin(), [](unsigned char c) { return std::tolower(c); });
-    if (type != "bearer" || !is_bearer_token(found.access_token) ||
+    if (lower(found.token_type) != "bearer" || !is_bearer_token(found.access_token) ||
         (found.refresh_token && found.refresh_token->size() > max_token_bytes)) {
         throw failed(fmt::format("the answer of {} has no token that can be used", shown(url)));
     }

@@ -2,6 +2,7 @@
 
 #include "base/escape_unprintable.hpp"
 #include "base/json_scan.hpp"
+#include "base/text.hpp"
 #include "failed.hpp"
 
 #include <fmt/format.h>
@@ -56,9 +57,7 @@ class Reader {
             throw broken(fmt::format("expected a parameter of the type string, integer or boolean, found {}",
                                      type.empty() ? "none" : escape_unprintable(type.substr(0, 100))));
         }
-        std::string folded = text;
-        std::transform(folded.begin(), folded.end(), folded.begin(), [](unsigned char c) { return std::tolower(c); });
-        if (!names_.insert(folded).second) {
+        if (!names_.insert(lower(text)).second) {
             throw broken(fmt::format("two parameters have the name {}", text));
         }
         found_.push_back({path_, text});

@@ -1,6 +1,7 @@
 #include "mcp/uri_template.hpp"
 
 #include "base/escape_unprintable.hpp"
+#include "base/text.hpp"
 #include "failed.hpp"
 
 #include <fmt/format.h>
@@ -73,7 +74,7 @@ std::string_view first_characters(std::string_view text, std::size_t count) {
     while (end < text.size() && count > 0) {
         do {
             ++end;
-        } while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80);
+        } while (end < text.size() && !begins_character(text[end]));
         --count;
     }
     return text.substr(0, end);

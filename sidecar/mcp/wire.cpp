@@ -2,6 +2,7 @@
 
 #include "base/encoding.hpp"
 #include "base/escape_unprintable.hpp"
+#include "base/text.hpp"
 #include "parameter_headers.hpp"
 
 #include <fmt/format.h>
@@ -14,11 +15,6 @@ namespace {
 
 constexpr std::size_t max_result_bytes = std::size_t{32} << 20;
 constexpr std::size_t max_tool_name_size = 128;
-
-std::size_t count_code_points(std::string_view text) {
-    return static_cast<std::size_t>(
-        std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
-}
 
 Error not_usable(std::string message) {
     return Error(ErrorCode::tool_server_failed, std::move(message));
@@ -99,7 +95,7 @@ void require_small(const RawJson& result) {
 
 protocol::ToolSpec read_tool(const RawJson& tool) {
     auto spec = from_json<protocol::ToolSpec>(tool, "tool");
-    if (spec.name.empty() || count_code_points(spec.name) > max_tool_name_size) {
+    if (spec.name.empty() || count_characters(spec.name) > max_tool_name_size) {
         throw not_usable(fmt::format("expected a name of 1 to {} characters", max_tool_name_size));
     }
     if (!spec.input_schema.is_object()) {

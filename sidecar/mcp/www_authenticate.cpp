@@ -1,19 +1,14 @@
 #include "www_authenticate.hpp"
 
+#include "base/text.hpp"
+
 #include <algorithm>
-#include <cctype>
 
 namespace cellgate::mcp {
 
 namespace {
 
 constexpr std::size_t max_value_bytes = 4096;
-
-std::string lower_word(std::string_view text) {
-    std::string lower(text);
-    std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
-    return lower;
-}
 
 // One value of WWW-Authenticate, read from its beginning: challenges with commas between, whose parameters have commas
 // between, too. A word with "=" behind it is a parameter, another one begins a challenge.
@@ -26,7 +21,7 @@ class ChallengeReader {
         bool in_bearer = false;
         while (!rest_.empty()) {
             skip(" \t,");
-            const std::string word = lower_word(take_until(" \t,=\""));
+            const std::string word = lower(take_until(" \t,=\""));
             if (word.empty()) {
                 rest_.remove_prefix(std::min<std::size_t>(1, rest_.size())); // of another scheme's token
                 continue;

@@ -3,6 +3,7 @@
 #include "base/encoding.hpp"
 #include "base/error.hpp"
 #include "base/escape_unprintable.hpp"
+#include "base/text.hpp"
 #include "packages/npm_names.hpp"
 
 #include <fmt/format.h>
@@ -65,20 +66,18 @@ class Reader {
 
 // pip takes a text with one of these endings for a file, also where versions or extras come before the ending.
 bool is_file_name(std::string_view text) {
-    std::string lower(text);
-    std::transform(lower.begin(), lower.end(), lower.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    const std::string name = lower(text);
     constexpr std::array endings = {".whl", ".zip", ".tar", ".tgz", ".tbz", ".txz", ".tlz"};
     const auto ends_like_a_file = [&](std::string_view text) {
         return std::any_of(endings.begin(), endings.end(),
                            [text](std::string_view ending) { return text.ends_with(ending); });
     };
-    const std::size_t dot = lower.rfind('.');
+    const std::size_t dot = name.rfind('.');
     if (dot == std::string::npos) {
         return false;
     }
-    const bool plain = std::all_of(lower.begin() + static_cast<std::ptrdiff_t>(dot) + 1, lower.end(), is_alphanumeric);
-    return ends_like_a_file(lower) || (plain && std::string_view(lower).substr(0, dot).ends_with(".tar"));
+    const bool plain = std::all_of(name.begin() + static_cast<std::ptrdiff_t>(dot) + 1, name.end(), is_alphanumeric);
+    return ends_like_a_file(name) || (plain && std::string_view(name).substr(0, dot).ends_with(".tar"));
 }
 
 bool take_extras(Reader& reader) {

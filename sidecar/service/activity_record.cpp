@@ -6,6 +6,7 @@
 #include "base/json_codec.hpp"
 #include "base/log.hpp"
 #include "base/names.hpp"
+#include "base/text.hpp"
 #include "record/trace_ids.hpp"
 
 #include <fmt/format.h>
@@ -110,14 +111,9 @@ struct LoginData {
     }
 };
 
-// Cut before a character.
 std::string shortened(const std::string& text) {
     constexpr std::size_t most = 2000;
-    std::size_t end = std::min(text.size(), most);
-    while (end > 0 && end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) {
-        --end;
-    }
-    return text.substr(0, end);
+    return std::string(cut_at_character(text, most));
 }
 
 EndedData ended_data(const protocol::ExecuteResult& result) {

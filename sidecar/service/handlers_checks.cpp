@@ -1,5 +1,6 @@
 // validate, runtimes.
 
+#include "base/enum_name.hpp"
 #include "handlers.hpp"
 #include "jupyter/kernel_choice.hpp"
 #include "sandbox/launcher.hpp"
@@ -62,7 +63,7 @@ struct Checks {
         std::vector<protocol::LauncherInfo> all;
         for (const std::string& name : sandbox::sandbox_names()) {
             protocol::LauncherInfo& launcher = all.emplace_back();
-            launcher.name = from_json<protocol::SandboxLauncher>(fmt::format("\"{}\"", name), "launcher");
+            launcher.name = parse_enum<protocol::SandboxLauncher>(name).value();
             try {
                 sandbox::make_launcher(sandbox::find_isolation(name).value(), sidecar.workspace.environment)->check();
             } catch (const Error& error) {

@@ -1,5 +1,6 @@
 // kernel/*.
 
+#include "base/text.hpp"
 #include "handlers.hpp"
 #include "jupyter/kernel_choice.hpp"
 #include "jupyter/kernel_query.hpp"
@@ -14,8 +15,7 @@ namespace {
 
 // ipykernel has no answer for a place beyond the end.
 std::int64_t place_in(const std::string& code, std::int64_t cursor) {
-    const auto begins = [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; };
-    return std::min<std::int64_t>(cursor, std::count_if(code.begin(), code.end(), begins));
+    return std::min(cursor, static_cast<std::int64_t>(count_characters(code)));
 }
 
 struct Kernels {

@@ -1,5 +1,6 @@
 // session/*, limits/set.
 
+#include "base/enum_name.hpp"
 #include "base/names.hpp"
 #include "handlers.hpp"
 #include "jupyter/server_api.hpp"
@@ -20,7 +21,7 @@ constexpr std::size_t max_added_paths = 100;
 
 // The protocol names launchers as this program does.
 sandbox::Isolation isolation_of(protocol::SandboxLauncher launcher) {
-    return sandbox::find_isolation(decode_json_string(to_json(launcher))).value();
+    return sandbox::find_isolation(enum_name(launcher)).value();
 }
 
 void add_paths(std::vector<std::string>& paths, const std::optional<std::vector<std::string>>& more, const char* name) {

@@ -1,5 +1,7 @@
 #include "saved_tool_runs.hpp"
 
+#include "base/enum_name.hpp"
+#include "base/json_codec.hpp"
 #include "base/names.hpp"
 #include "base/sync.hpp"
 #include "journal_records.hpp"
@@ -59,7 +61,7 @@ void require_run_ok(const std::string& name, std::int64_t lines, const protocol:
         return;
     }
     if (!result.error) {
-        throw run_failed(name, result.reason.value_or(decode_json_string(to_json(result.status))));
+        throw run_failed(name, result.reason.value_or(std::string(enum_name(result.status))));
     }
     std::string where;
     for (const protocol::ExecutionFrame& frame : result.error->frames) {
@@ -96,9 +98,7 @@ bool read_run_output(const std::string& name, const store::JournalPage& page, to
 
 // A JSON string is one of Python, too.
 std::string in_python(std::string_view text) {
-    std::string literal;
-    append_json_string(literal, text);
-    return literal;
+    return to_json(std::string(text));
 }
 
 // In names of its own, so that it changes none of the code's.

@@ -79,9 +79,7 @@ std::string read_wrappers(const std::string& workspace) {
 // A Python literal: JSON writes the characters that it escapes as Python does, but for those beyond the first plane,
 // which are halves here and are joined by Python's own reader of JSON.
 std::string json_literal(std::string_view json) {
-    std::string literal = "__import__(\"json\").loads(";
-    append_json_string(literal, json);
-    return literal + ")";
+    return fmt::format("__import__(\"json\").loads({})", to_json(std::string(json)));
 }
 
 } // namespace

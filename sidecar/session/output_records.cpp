@@ -1,5 +1,7 @@
 #include "output_records.hpp"
 
+#include "base/text.hpp"
+
 #include <algorithm>
 #include <string_view>
 
@@ -14,10 +16,6 @@ std::size_t escape_length(std::string_view content, std::size_t at) {
     }
     const bool surrogate = (content[at + 2] == 'd' || content[at + 2] == 'D') && content[at + 3] >= '8';
     return surrogate ? 12 : 6;
-}
-
-bool begins_character(char byte) {
-    return (static_cast<unsigned char>(byte) & 0xc0) != 0x80;
 }
 
 // The last offset up to `limit` that is inside no character and no escape. Steps from escape to escape, not from byte

@@ -1,6 +1,7 @@
 #include "python_support.hpp"
 
 #include "base/json.hpp"
+#include "base/json_codec.hpp"
 #include "bootstrap_text.hpp"
 #include "install_notes.hpp"
 #include "packages/packages.hpp"
@@ -28,9 +29,7 @@ const VariableRules& rules_of_python() {
 
 // Also a Python literal, but for characters beyond the first plane.
 std::string python_text(const std::string& text) {
-    std::string literal;
-    append_json_string(literal, text);
-    return literal;
+    return to_json(text);
 }
 
 // An expression that calls a function of transfer.py, which is in the kernel's own directory as `path` is.

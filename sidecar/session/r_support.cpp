@@ -1,6 +1,7 @@
 #include "r_support.hpp"
 
 #include "base/json.hpp"
+#include "base/json_codec.hpp"
 #include "bootstrap_text.hpp"
 
 #include <fmt/format.h>
@@ -20,9 +21,7 @@ const VariableRules& rules_of_r() {
 }
 
 std::string r_text(const std::string& text) {
-    std::string literal;
-    append_json_string(literal, text);
-    return literal;
+    return to_json(text);
 }
 
 // Calls a function of transfer.r.

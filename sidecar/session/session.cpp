@@ -1,6 +1,7 @@
 #include "session/session.hpp"
 
 #include "base/encoding.hpp"
+#include "base/enum_name.hpp"
 #include "base/escape_unprintable.hpp"
 #include "base/log.hpp"
 #include "base/names.hpp"
@@ -74,8 +75,7 @@ std::optional<std::int64_t> only_line_with(const std::string& code, const std::s
 }
 
 protocol::SandboxKind kind_of(sandbox::Isolation isolation) {
-    const std::string_view name = sandbox::traits_of(isolation).name;
-    return from_json<protocol::SandboxKind>(fmt::format("\"{}\"", name), "sandbox");
+    return parse_enum<protocol::SandboxKind>(sandbox::traits_of(isolation).name).value();
 }
 
 } // namespace

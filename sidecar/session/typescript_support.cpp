@@ -2,6 +2,7 @@
 
 #include "base/encoding.hpp"
 #include "base/json.hpp"
+#include "base/json_codec.hpp"
 #include "bootstrap_text.hpp"
 #include "packages/npm_packages.hpp"
 #include "typescript_failures.hpp"
@@ -30,9 +31,7 @@ const VariableRules& rules_of_typescript() {
 }
 
 std::string typescript_text(const std::string& text) {
-    std::string literal;
-    append_json_string(literal, text);
-    return literal;
+    return to_json(text);
 }
 
 // Calls a function of transfer.js, as a statement without a value.

@@ -3,6 +3,7 @@
 #include "base/encoding.hpp"
 #include "base/escape_unprintable.hpp"
 #include "base/json_value.hpp"
+#include "base/text.hpp"
 
 #include <fmt/format.h>
 
@@ -44,7 +45,7 @@ std::string_view article(Type type) {
 }
 
 std::string excerpt(std::string_view text) {
-    std::string shown = escape_unprintable(text.substr(0, max_excerpt_bytes));
+    std::string shown = escape_unprintable(cut_at_character(text, max_excerpt_bytes));
     return text.size() > max_excerpt_bytes ? shown + "…" : shown;
 }
 
@@ -85,7 +86,7 @@ Lengths lengths_of(std::string_view text) {
     Lengths lengths;
     for (const char c : text) {
         const auto byte = static_cast<unsigned char>(c);
-        const bool starts = (byte & 0xC0) != 0x80;
+        const bool starts = begins_character(c);
         lengths.code_points += starts ? 1 : 0;
         lengths.utf16_units += starts ? (byte >= 0xF0 ? 2 : 1) : 0;
     }

@@ -1,5 +1,6 @@
 #include "tools/config.hpp"
 
+#include "base/enum_name.hpp"
 #include "base/environment.hpp"
 #include "base/escape_unprintable.hpp"
 #include "base/fingerprint.hpp"
@@ -125,7 +126,7 @@ std::vector<std::string> argv_of(const protocol::McpServerConfig& config) {
 
 // Throws Error{config_invalid}.
 sandbox::Isolation isolation_for(const std::string& server, std::optional<protocol::SandboxLauncher> launcher) {
-    const std::string name = decode_json_string(to_json(launcher.value_or(protocol::SandboxLauncher::bwrap)));
+    const std::string_view name = enum_name(launcher.value_or(protocol::SandboxLauncher::bwrap));
     const sandbox::Isolation isolation = sandbox::find_isolation(name).value();
     if (!sandbox::traits_of(isolation).mounts || !sandbox::traits_of(isolation).own_network) {
         throw invalid_config(server, fmt::format("its sandbox cannot be made by {}, which is for kernels alone", name),

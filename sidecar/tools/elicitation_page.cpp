@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "base/host.hpp"
+#include "base/text.hpp"
 
 #include <fmt/format.h>
 
@@ -21,9 +22,7 @@ Error not_to_open(const std::string& why) {
 
 // The length of "http://" or "https://" at its start; 0 for any other.
 std::size_t scheme_length(std::string_view url) {
-    std::string start(url.substr(0, 8));
-    std::transform(start.begin(), start.end(), start.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    const std::string start = lower(url.substr(0, 8));
     return start.starts_with("https://") ? 8 : start.starts_with("http://") ? 7 : 0;
 }
 

@@ -1,11 +1,11 @@
 #include "elicitation_schema.hpp"
 
+#include "base/enum_name.hpp"
 #include "base/error.hpp"
 #include "server_errors.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -98,11 +98,7 @@ void read_text(const std::string& name, const JsonValue& schema, ElicitationFiel
     field.minimum = bound(name, schema, "minLength");
     field.maximum = bound(name, schema, "maxLength");
     const std::string format = text_of(schema, "format");
-    for (const auto& [value, known] : enum_names(ElicitationFormat{})) {
-        if (known == format) {
-            field.format = value;
-        }
-    }
+    field.format = parse_enum<ElicitationFormat>(format);
     if (!format.empty() && !field.format) {
         throw not_of_a_form(name, "expected the format email, uri, date or date-time");
     }

@@ -1,6 +1,7 @@
 #include "tools/elicitation_values.hpp"
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "server_errors.hpp"
 
 #include <fmt/format.h>
@@ -23,8 +24,7 @@ using Problem = std::optional<std::string>;
 constexpr std::size_t max_text = 64 << 10;
 
 double characters_of(std::string_view text) {
-    return static_cast<double>(
-        std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+    return static_cast<double>(count_characters(text));
 }
 
 bool has_space(std::string_view text) {

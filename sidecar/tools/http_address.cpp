@@ -1,5 +1,7 @@
 #include "http_address.hpp"
 
+#include "base/text.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,13 +13,6 @@ namespace {
 
 // One of these is in the line in which a server says where it listens; other lines may have URLs for other reasons.
 constexpr std::array<std::string_view, 5> signs{"listening", "running on", "streamable", "/mcp", "/sse"};
-
-std::string lower(std::string_view text) {
-    std::string out(text);
-    std::transform(out.begin(), out.end(), out.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-    return out;
-}
 
 std::string url_in(std::string_view line) {
     const std::size_t start = std::min(line.find("http://"), line.find("https://"));

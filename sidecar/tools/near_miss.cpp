@@ -1,5 +1,7 @@
 #include "near_miss.hpp"
 
+#include "base/text.hpp"
+
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -26,25 +28,25 @@ constexpr std::string_view not_oauth = "auth";
 
 constexpr std::size_t shortest_with_slips = 4;
 
-char lower(char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
 bool same_letters(std::string_view a, std::string_view b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return lower(x) == lower(y); });
+    return lower(a) == lower(b);
 }
 
 // Whether one letter more, less or changed, or two that changed places, make one the other.
-bool is_one_slip(std::string_view a, std::string_view b) {
-    while (!a.empty() && !b.empty() && lower(a.front()) == lower(b.front())) {
+bool is_one_slip(std::string_view one, std::string_view other) {
+    const std::string lower_one = lower(one);
+    const std::string lower_other = lower(other);
+    std::string_view a = lower_one;
+    std::string_view b = lower_other;
+    while (!a.empty() && !b.empty() && a.front() == b.front()) {
         a.remove_prefix(1);
         b.remove_prefix(1);
     }
-    while (!a.empty() && !b.empty() && lower(a.back()) == lower(b.back())) {
+    while (!a.empty() && !b.empty() && a.back() == b.back()) {
         a.remove_suffix(1);
         b.remove_suffix(1);
     }
-    const bool swapped = a.size() == 2 && b.size() == 2 && lower(a[0]) == lower(b[1]) && lower(a[1]) == lower(b[0]);
+    const bool swapped = a.size() == 2 && b.size() == 2 && a[0] == b[1] && a[1] == b[0];
     return swapped || (a.size() <= 1 && b.size() <= 1);
 }
 

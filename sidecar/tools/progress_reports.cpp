@@ -1,6 +1,7 @@
 #include "progress_reports.hpp"
 
 #include "base/escape_unprintable.hpp"
+#include "base/text.hpp"
 
 #include <fmt/format.h>
 
@@ -23,15 +24,9 @@ std::string in_words(const mcp::CallProgress& progress) {
     }
     if (progress.message && !progress.message->empty()) {
         // What is not printable takes several characters when it is shown.
-        std::string shown = escape_unprintable(progress.message->substr(0, max_words));
-        if (shown.size() > max_words) {
-            std::size_t end = max_words;
-            while ((static_cast<unsigned char>(shown[end]) & 0xC0) == 0x80) {
-                --end; // in the middle of a character
-            }
-            shown.resize(end);
-        }
-        words += ": " + shown;
+        const std::string shown = escape_unprintable(cut_at_character(*progress.message, max_words));
+        words += ": ";
+        words += cut_at_character(shown, max_words);
     }
     return words;
 }

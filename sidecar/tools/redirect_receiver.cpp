@@ -2,6 +2,7 @@
 
 #include "base/hash.hpp"
 #include "base/sync.hpp"
+#include "base/text.hpp"
 #include "mcp/web_address.hpp"
 
 #include <fmt/format.h>
@@ -19,28 +20,19 @@ constexpr std::size_t max_connections = 16; // at a time
 constexpr Duration request_limit = std::chrono::seconds(10);
 constexpr Duration answer_limit = std::chrono::seconds(5);
 
-std::string lower_name(std::string_view text) {
-    std::string lower(text);
-    std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
-    return lower;
-}
-
 // The value of a field; nothing unless there is exactly one of that name.
 std::optional<std::string> only_field(std::string_view head, std::string_view name) {
     std::optional<std::string> value;
     for (std::size_t at = head.find("\r\n"); at != std::string_view::npos; at = head.find("\r\n", at + 2)) {
         const std::string_view line = head.substr(at + 2, head.find("\r\n", at + 2) - at - 2);
         const std::size_t colon = line.find(':');
-        if (colon == std::string_view::npos || lower_name(line.substr(0, colon)) != name) {
+        if (colon == std::string_view::npos || lower(line.substr(0, colon)) != name) {
             continue;
         }
         if (value) {
             return std::nullopt;
         }
-        std::string_view text = line.substr(colon + 1);
-        text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
-        text = text.substr(0, text.find_last_not_of(" \t") + 1);
-        value = lower_name(text);
+        value = lower(trim(line.substr(colon + 1)));
     }
     return value;
 }

@@ -1,7 +1,9 @@
 #include "tools/rule_text.hpp"
 
 #include "base/encoding.hpp"
+#include "base/enum_name.hpp"
 #include "base/escape_unprintable.hpp"
+#include "base/json_codec.hpp"
 #include "base/time_span.hpp"
 #include "gate/connection_rule.hpp"
 #include "request_rule_text.hpp"
@@ -346,9 +348,7 @@ class RuleReader {
             }
         } else {
             const std::string value = text_until(" ");
-            std::string quoted;
-            append_json_string(quoted, value);
-            matcher.equals = RawJson::checked(check_json(value) ? quoted : value);
+            matcher.equals = RawJson::checked(check_json(value) ? to_json(value) : value);
         }
         return matcher;
     }
@@ -381,9 +381,7 @@ std::string visible_json(std::string_view json) {
 }
 
 std::string json_string(std::string_view text) {
-    std::string quoted;
-    append_json_string(quoted, text);
-    return visible_json(quoted);
+    return visible_json(to_json(std::string(text)));
 }
 
 // As it is where the grammar takes it for itself, else as a JSON string.
@@ -437,25 +435,23 @@ protocol::RuleSpec parse_rule(const std::string& text, WallTime now, std::string
     const std::string rest = text.substr(std::min(text.find_first_not_of(' ', space), text.size()));
     RuleReader reader(rest, now, operation);
     protocol::RuleSpec rule;
-    const auto effects = enum_names(protocol::Effect{});
-    const auto effect =
-        std::find_if(effects.begin(), effects.end(), [&](const auto& each) { return each.second == word; });
-    if (effect == effects.end()) {
+    const std::optional<protocol::Effect> effect = parse_enum<protocol::Effect>(word);
+    if (!effect) {
         throw Error(ErrorCode::rule_invalid,
                     fmt::format("expected a rule that begins with allow, ask, deny, inspect or review, found \"{}\"",
                                 escape_unprintable(text)),
                     "such as: deny filesystem/move_file");
     }
     if (reader.takes_word("request")) {
-        return reader.request(effect->first);
+        return reader.request(*effect);
     }
-    if (effect->first == protocol::Effect::inspect) {
+    if (*effect == protocol::Effect::inspect) {
         throw Error(ErrorCode::rule_invalid,
                     fmt::format("expected requests in a rule that inspects, found \"{}\"", escape_unprintable(text)),
                     "such as: inspect request api.github.com");
     }
     if (reader.takes_word("network")) {
-        rule = reader.network(effect->first);
+        rule = reader.network(*effect);
     } else if (reader.takes_word("install")) {
         rule.kind = protocol::ActionKind::install;
         reader.options(rule, "install", "; a rule about installs names no package");
@@ -465,7 +461,7 @@ protocol::RuleSpec parse_rule(const std::string& text, WallTime now, std::string
     } else {
         rule = reader.call();
     }
-    rule.effect = effect->first;
+    rule.effect = *effect;
     return rule;
 }
 

@@ -1,5 +1,6 @@
 #include "running_servers.hpp"
 
+#include "base/enum_name.hpp"
 #include "server_errors.hpp"
 
 #include <fmt/format.h>
@@ -24,7 +25,7 @@ void require_allowed(const CallContext& context, const std::string& server) {
 
 protocol::SandboxKind sandbox_kind(const std::optional<ServerIsolation>& sandbox) {
     const sandbox::Isolation isolation = sandbox ? sandbox->isolation : sandbox::Isolation::none;
-    return from_json<protocol::SandboxKind>(fmt::format("\"{}\"", sandbox::traits_of(isolation).name), "sandbox");
+    return parse_enum<protocol::SandboxKind>(sandbox::traits_of(isolation).name).value();
 }
 
 // What the configuration alone says.

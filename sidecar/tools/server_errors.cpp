@@ -2,6 +2,7 @@
 
 #include "base/escape_unprintable.hpp"
 #include "base/suggest.hpp"
+#include "base/text.hpp"
 
 #include <fmt/format.h>
 
@@ -15,12 +16,12 @@ constexpr std::size_t max_shown_name_bytes = 128;
 } // namespace
 
 std::string shortened(std::string_view text, std::size_t longest, bool keep_lines) {
-    const std::string start = escape_unprintable(text.substr(0, longest), keep_lines);
+    const std::string start = escape_unprintable(cut_at_character(text, longest), keep_lines);
     return text.size() > longest ? fmt::format("{}… ({} bytes in all)", start, text.size()) : start;
 }
 
 std::string in_quotes(const std::string& name) {
-    return fmt::format("\"{}\"", escape_unprintable(name.substr(0, max_shown_name_bytes)));
+    return fmt::format("\"{}\"", escape_unprintable(cut_at_character(name, max_shown_name_bytes)));
 }
 
 std::string stderr_of(const async::Process& process) {

@@ -1,5 +1,6 @@
 #include "server_inputs.hpp"
 
+#include "base/json_codec.hpp"
 #include "base/json_value.hpp"
 #include "base/scope_exit.hpp"
 #include "config_inputs.hpp"
@@ -9,8 +10,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 namespace cellgate::tools {
 
 namespace {
@@ -19,12 +18,6 @@ using protocol::ElicitationField;
 using protocol::ServerInput;
 
 constexpr std::size_t max_description = 2000;
-
-RawJson as_json(const std::string& text) {
-    std::string json;
-    append_json_string(json, text);
-    return RawJson::checked(std::move(json));
-}
 
 ElicitationField field_of(const ServerInput& input) {
     ElicitationField field;
@@ -44,7 +37,7 @@ ElicitationField field_of(const ServerInput& input) {
         field.secret = true;
     }
     if (input.default_value && !field.secret) {
-        field.initial = as_json(*input.default_value);
+        field.initial = to_raw_json(*input.default_value);
         if (problem_of_value(field, parse_json_value(field.initial->text()))) {
             field.initial.reset();
         }

@@ -1,5 +1,6 @@
 #include "server_starter.hpp"
 
+#include "base/text.hpp"
 #include "config_inputs.hpp"
 #include "mcp/http_connection.hpp"
 #include "server_errors.hpp"
@@ -46,9 +47,7 @@ gate::Action action_of(const ServerSpec& spec, const ServerDescription& describe
 }
 
 bool is_authorization(const std::pair<std::string, std::string>& field) {
-    constexpr std::string_view name = "authorization";
-    return std::equal(field.first.begin(), field.first.end(), name.begin(), name.end(),
-                      [](char a, char b) { return (a | 0x20) == b; });
+    return lower(field.first) == "authorization";
 }
 
 gate::Request start_request(const CallContext& context, const ServerSpec& spec, const ServerDescription& described) {

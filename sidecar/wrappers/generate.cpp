@@ -1,5 +1,6 @@
 #include "wrappers/generate.hpp"
 
+#include "base/text.hpp"
 #include "package_writer.hpp"
 #include "python_text.hpp"
 
@@ -66,10 +67,7 @@ const PackageWriter& writer_of(Language language) {
 
 std::string lower(std::string_view name) {
     constexpr std::size_t max_name = 100;
-    std::string out(name.substr(0, max_name));
-    std::transform(out.begin(), out.end(), out.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-    return out;
+    return cellgate::lower(name.substr(0, max_name));
 }
 
 void require_fits(std::string_view text) {

@@ -2,6 +2,7 @@
 
 #include "base/encoding.hpp"
 #include "base/escape_unprintable.hpp"
+#include "base/text.hpp"
 
 #include <fmt/format.h>
 
@@ -28,12 +29,6 @@ bool is_digit(char c) {
 
 bool is_word(char c) {
     return is_letter(c) || is_digit(c) || c == '_';
-}
-
-std::string_view trim(std::string_view text) {
-    constexpr std::string_view space = " \t\r\n\f\v";
-    const std::size_t first = text.find_first_not_of(space);
-    return first == std::string_view::npos ? "" : text.substr(first, text.find_last_not_of(space) + 1 - first);
 }
 
 } // namespace
@@ -68,7 +63,7 @@ std::string string_literal(std::string_view text) {
 }
 
 std::string docstring(std::string_view text, int indent) {
-    const std::string visible = escape_unprintable(trim(text), true);
+    const std::string visible = escape_unprintable(trim(text, " \t\r\n\f\v"), true);
     std::string out;
     for (std::size_t i = 0; i < visible.size(); ++i) {
         const char c = visible[i];
@@ -90,8 +85,7 @@ std::string docstring(std::string_view text, int indent) {
 std::string identifier(std::string_view name, std::string_view prefix) {
     std::string out;
     for (const char c : name) {
-        const bool in_sequence = (static_cast<unsigned char>(c) & 0xc0) == 0x80; // one _ for each character
-        if (!in_sequence) {
+        if (begins_character(c)) { // one _ for each
             out += is_word(c) ? c : '_';
         }
     }

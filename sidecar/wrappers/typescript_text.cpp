@@ -1,6 +1,7 @@
 #include "typescript_text.hpp"
 
 #include "base/escape_unprintable.hpp"
+#include "base/text.hpp"
 #include "python_text.hpp"
 #include "wrappers/generate.hpp"
 
@@ -34,12 +35,12 @@ std::string typescript_literal(std::string_view text) {
 
 std::string doc_comment(std::string_view text, int indent) {
     const std::string visible = escape_unprintable(text, true);
-    const std::size_t first = visible.find_first_not_of(" \n");
-    if (first == std::string::npos) {
+    const std::string_view words = trim(visible, " \n");
+    if (words.empty()) {
         return "";
     }
     std::string safe;
-    for (const char c : visible.substr(first, visible.find_last_not_of(" \n") + 1 - first)) {
+    for (const char c : words) {
         safe += c == '/' && safe.ends_with('*') ? "\\/" : std::string(1, c);
     }
     const std::string margin(static_cast<std::size_t>(indent), ' ');

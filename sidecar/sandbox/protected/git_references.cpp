@@ -1,6 +1,7 @@
 #include "protected/git_references.hpp"
 
 #include "base/regular_file.hpp"
+#include "base/text.hpp"
 #include "mounts/symlink_chain.hpp"
 
 #include <algorithm>
@@ -27,15 +28,8 @@ std::string content_of(const std::string& path) {
     return read_regular_file(path, max_bytes).bytes;
 }
 
-std::string in_lower_case(std::string text) {
-    std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
-    return text;
-}
-
 std::string without_space(std::string_view text) {
-    const std::size_t begin = std::min(text.find_first_not_of(" \t\r\n"), text.size());
-    const std::size_t end = text.find_last_not_of(" \t\r\n");
-    return std::string(text.substr(begin, end == std::string_view::npos ? 0 : end + 1 - begin));
+    return std::string(trim(text, " \t\r\n"));
 }
 
 // The text of one line up to its end or a comment, with what it has in quotes, and with the lines that it goes on in.
@@ -70,7 +64,7 @@ std::vector<Setting> settings_in(const std::string& text) {
             at = std::min(text.find('\n', at), text.size());
         } else if (c == '[') {
             const std::size_t end = std::min(text.find_first_of(" \t\"]\n.", at), text.size());
-            section = in_lower_case(text.substr(at + 1, end - at - 1));
+            section = lower(text.substr(at + 1, end - at - 1));
             bool quoted = false;
             for (at = end; at < text.size() && text[at] != '\n' && (text[at] != ']' || quoted); ++at) {
                 quoted = text[at] == '"' ? !quoted : quoted;
@@ -79,7 +73,7 @@ std::vector<Setting> settings_in(const std::string& text) {
             ++at;
         } else {
             const std::size_t end = std::min(text.find_first_of("=\n", at), text.size());
-            const std::string name = in_lower_case(without_space(std::string_view(text).substr(at, end - at)));
+            const std::string name = lower(without_space(std::string_view(text).substr(at, end - at)));
             at = end;
             std::string value;
             if (at < text.size() && text[at] == '=') {

@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "base/escape_unprintable.hpp"
+#include "base/text.hpp"
 #include "mounts/paths.hpp"
 #include "mounts/symlink_chain.hpp"
 #include "protected/git_references.hpp"
@@ -69,14 +70,6 @@ template <class Suffixes>
 bool has_suffix(const Suffixes& suffixes, std::string_view name) {
     return std::any_of(suffixes.begin(), suffixes.end(),
                        [&](std::string_view suffix) { return name.ends_with(suffix); });
-}
-
-std::string in_lower_case(std::string_view name) {
-    std::string lower(name);
-    for (char& c : lower) {
-        c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    }
-    return lower;
 }
 
 // What version control keeps of the files themselves, which nothing runs or follows, and of which there are many.
@@ -329,11 +322,8 @@ bool is_secret_name(std::string_view name) {
 
 bool is_auto_run_name(std::string_view name) {
     static const std::set<std::string_view> whole(std::begin(run_or_obeyed), std::end(run_or_obeyed));
-    const bool is_lower = std::none_of(name.begin(), name.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
-    if (!is_lower) {
-        return is_auto_run_name(in_lower_case(name));
-    }
-    return whole.contains(name) || name.ends_with(workspace_of_editor);
+    const std::string lowered = lower(name);
+    return whole.contains(lowered) || lowered.ends_with(workspace_of_editor);
 }
 
 std::span<const std::string_view> auto_run_names() {

@@ -1,3 +1,4 @@
+#include "base/text.hpp"
 #include "cut_output.hpp"
 #include "output_reader.hpp"
 

@@ -1,3 +1,4 @@
+#include "base/text.hpp"
 #include "output_reader.hpp"
 
 #include <doctest/doctest.h>

@@ -6,6 +6,7 @@
 #include "base/escape_unprintable.hpp"
 #include "base/json_codec.hpp"
 #include "base/json_scan.hpp"
+#include "daemon/connect.hpp"
 #include "duration_text.hpp"
 #include "prompt_text.hpp"
 #include "protocol/messages/policy.hpp"
@@ -234,6 +235,7 @@ Task<std::unique_ptr<ByteStream>> find_or_start_sidecar(async::Loop* loop, daemo
 // Those of one sidecar, and of each that starts later, as long as the output is read.
 Task<void> follow_sidecars(async::Loop* loop, ApprovalsArguments* arguments) {
     constexpr Duration pause = std::chrono::milliseconds(50); // less than a kernel takes to start
+    arguments->exit_code = 0;
     const daemon::InstancePaths paths = daemon::find_instance_paths(arguments->workspace, process_environment());
     std::unique_ptr<ByteStream> stream = co_await find_or_start_sidecar(loop, paths);
     for (bool told = false; !is_output_closed(); stream = co_await find_running_sidecar(loop, paths)) {
@@ -264,23 +266,21 @@ Task<void> follow_sidecars(async::Loop* loop, ApprovalsArguments* arguments) {
 
 void add_approvals(CLI::App& app, Invocation& invocation) {
     CLI::App* command = app.add_subcommand("approvals", "What waits for your answer; show it whole, allow or deny it");
-    PartsBesideSidecar<ApprovalsArguments> parts(*command, invocation, "List what waits for an answer",
-                                                 with_approvals<list_approvals>);
+    const LoopTask<ApprovalsArguments> list = beside_sidecar(with_approvals<list_approvals>);
+    Parts<ApprovalsArguments> parts(*command, invocation, list);
+    parts.add("list", "List what waits for an answer", list);
     std::string& id = parts.arguments().id;
-    parts.add("show", "Show one whole, and what can be answered", with_approvals<show_approval>, "ID", id);
-    parts.add("allow", "Show one whole at the terminal and ask for the answer", with_approvals<allow_approval>, "ID",
+    parts.add("show", "Show one whole, and what can be answered", beside_sidecar(with_approvals<show_approval>), "ID",
               id);
-    parts.add("deny", "Deny one", with_approvals<deny_approval>, "ID", id)
+    parts.add("allow", "Show one whole at the terminal and ask for the answer",
+              beside_sidecar(with_approvals<allow_approval>), "ID", id);
+    parts.add("deny", "Deny one", beside_sidecar(with_approvals<deny_approval>), "ID", id)
         .add_option("--reason", parts.arguments().reason, "Told to the code")
         ->type_name("TEXT");
-    parts.add("follow", "Show them as they come and are answered, until Ctrl-C", with_approvals<follow_approvals>)
-        .callback([arguments = parts.shared_arguments(), &invocation] {
-            invocation.run = [arguments] {
-                async::Loop loop;
-                loop.run(until_interrupted(&loop, follow_sidecars(&loop, arguments.get())));
-                return 0;
-            };
-        });
+    parts.add("follow", "Show them as they come and are answered, until Ctrl-C",
+              [](async::Loop* loop, ApprovalsArguments* arguments) {
+                  return until_interrupted(loop, follow_sidecars(loop, arguments));
+              });
 }
 
 } // namespace cellgate::cli

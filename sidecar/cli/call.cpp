@@ -19,8 +19,17 @@ struct CallArguments {
     int exit_code = 0;
 };
 
-Task<void> call(CallArguments* arguments, RawJson tool_arguments, TerminalClient& client) {
-    protocol::ToolsCallParams params{arguments->sidecar.server, arguments->tool, std::move(tool_arguments),
+void check_arguments(const CallArguments& arguments) {
+    if (const std::optional<JsonProblem> problem = check_json(arguments.arguments)) {
+        throw ArgumentError(
+            ErrorCode::arguments_invalid,
+            fmt::format("expected the arguments as a JSON object, found {} at byte {}", problem->what, problem->offset),
+            "quote them for the shell: '{\"path\": \"notes.txt\"}'");
+    }
+}
+
+Task<void> call(CallArguments* arguments, TerminalClient& client) {
+    protocol::ToolsCallParams params{arguments->sidecar.server, arguments->tool, RawJson::checked(arguments->arguments),
                                      std::nullopt, RawJson::checked("\"call\"")};
     const protocol::CallToolResult result = co_await client.sidecar().call<protocol::ToolsCall>(std::move(params));
     fmt::print("{}\n", to_json(result));
@@ -44,20 +53,10 @@ void add_call(CLI::App& app, Invocation& invocation) {
     add_json(*command, arguments->json);
     command->callback([arguments, &invocation] {
         arguments->sidecar.take_server_command(invocation);
-        invocation.run = [arguments] {
-            if (const std::optional<JsonProblem> problem = check_json(arguments->arguments)) {
-                throw ArgumentError(ErrorCode::arguments_invalid,
-                                    fmt::format("expected the arguments as a JSON object, found {} at byte {}",
-                                                problem->what, problem->offset),
-                                    "quote them for the shell: '{\"path\": \"notes.txt\"}'");
-            }
-            const RawJson tool_arguments = RawJson::checked(arguments->arguments);
-            async::Loop loop;
-            loop.run(with_terminal_client(&loop, arguments->sidecar.options(), [&](TerminalClient& client) {
-                return call(arguments.get(), tool_arguments, client);
-            }));
-            return arguments->exit_code;
-        };
+        invocation.run = on_loop(arguments, [](async::Loop* loop, CallArguments* parsed) {
+            check_arguments(*parsed);
+            return with_client(call)(loop, parsed);
+        });
     });
 }
 

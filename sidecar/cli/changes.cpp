@@ -255,8 +255,7 @@ Task<void> show_changes(ChangesArguments* arguments, TerminalClient& client) {
 }
 
 // Whether it was undone. `earlier`: what of it was undone before.
-Task<bool> undo_one(async::Loop* loop, const ChangesArguments* arguments, TerminalClient* client, std::string id,
-                    UndoState earlier) {
+Task<bool> undo_one(const ChangesArguments* arguments, TerminalClient* client, std::string id, UndoState earlier) {
     if (!arguments->json && earlier.whole) {
         client->printer().note(
             fmt::format("cellgate: {} is undone already; to undo that: cellgate undo {}", id, earlier.by.back()));
@@ -266,7 +265,8 @@ Task<bool> undo_one(async::Loop* loop, const ChangesArguments* arguments, Termin
         co_await print_list(arguments, client, id, Diff::undone, &earlier);
     }
     if (!arguments->yes) {
-        const bool agreed = co_await user_agrees(loop, "Make these files as they were before? [y/N] ", "undoes it");
+        const bool agreed =
+            co_await user_agrees(&client->loop(), "Make these files as they were before? [y/N] ", "undoes it");
         if (!agreed) {
             fmt::print("nothing was changed\n");
             co_return false;
@@ -300,12 +300,12 @@ Task<bool> undo_one(async::Loop* loop, const ChangesArguments* arguments, Termin
     co_return true;
 }
 
-Task<void> undo(async::Loop* loop, ChangesArguments* arguments, TerminalClient& client) {
+Task<void> undo(ChangesArguments* arguments, TerminalClient& client) {
     const std::vector<protocol::RecordEntry> entries = co_await recorded(&client);
     arguments->paths = workspace_paths(*arguments);
     for (const std::string& id : chosen_ids(entries, arguments->executions)) {
         UndoState earlier = undo_state(summaries_of(entries), id);
-        const bool undone = co_await undo_one(loop, arguments, &client, id, std::move(earlier));
+        const bool undone = co_await undo_one(arguments, &client, id, std::move(earlier));
         if (!undone) {
             arguments->exit_code = 1;
             co_return;
@@ -325,15 +325,7 @@ void add_changes(CLI::App& app, Invocation& invocation) {
     command->add_flag("--diff", arguments->diff, "Also the lines that changed");
     add_json(*command, arguments->json);
     add_root(*command, arguments->workspace);
-    command->callback([arguments, &invocation] {
-        invocation.run = [arguments] {
-            async::Loop loop;
-            loop.run(with_terminal_client(&loop, options_of(arguments->workspace), [&](TerminalClient& client) {
-                return show_changes(arguments.get(), client);
-            }));
-            return arguments->exit_code;
-        };
-    });
+    run_on_loop(*command, invocation, arguments, with_client(show_changes));
 }
 
 void add_undo(CLI::App& app, Invocation& invocation) {
@@ -352,15 +344,7 @@ void add_undo(CLI::App& app, Invocation& invocation) {
     CLI::Option* yes = command->add_flag("--yes", arguments->yes, "Do not ask");
     add_json(*command, arguments->json)->needs(yes);
     add_root(*command, arguments->workspace);
-    command->callback([arguments, &invocation] {
-        invocation.run = [arguments] {
-            async::Loop loop;
-            loop.run(with_terminal_client(&loop, options_of(arguments->workspace), [&](TerminalClient& client) {
-                return undo(&loop, arguments.get(), client);
-            }));
-            return arguments->exit_code;
-        };
-    });
+    run_on_loop(*command, invocation, arguments, with_client(undo));
 }
 
 } // namespace cellgate::cli

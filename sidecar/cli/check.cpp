@@ -170,14 +170,7 @@ void add_check(CLI::App& app, Invocation& invocation) {
         "--fix", arguments->fix,
         "Write what mends the findings into the file; those that are mended are listed, and what is left");
     add_json(*command, arguments->json)->excludes(fix);
-    command->callback([arguments, &invocation] {
-        invocation.run = [arguments] {
-            async::Loop loop;
-            loop.run(with_terminal_client(&loop, options_of(arguments->workspace),
-                                          [&](TerminalClient& client) { return check(arguments.get(), client); }));
-            return arguments->exit_code;
-        };
-    });
+    run_on_loop(*command, invocation, arguments, with_client(check));
 }
 
 } // namespace cellgate::cli

@@ -10,6 +10,7 @@
 #include "daemon/connect.hpp"
 #include "daemon/stdio.hpp"
 #include "decider_wire.hpp"
+#include "run_on_loop.hpp"
 #include "workspace_client.hpp"
 #include "workspace_option.hpp"
 
@@ -207,13 +208,9 @@ void add_decider(CLI::App& app, Invocation& invocation) {
                      "all others")
         ->required()
         ->type_name("HOST");
-    command->callback([arguments, &invocation] {
-        invocation.run = [arguments] {
-            name_hosts(*arguments);
-            async::Loop loop;
-            loop.run(run_decider(&loop, arguments.get()));
-            return 0;
-        };
+    run_on_loop(*command, invocation, arguments, [](async::Loop* loop, DeciderArguments* parsed) {
+        name_hosts(*parsed);
+        return run_decider(loop, parsed);
     });
 }
 

@@ -9,6 +9,7 @@
 #include "json_output.hpp"
 #include "record/record_reader.hpp"
 #include "record_text.hpp"
+#include "run_on_loop.hpp"
 #include "until_interrupted.hpp"
 #include "value_checks.hpp"
 #include "workspace_option.hpp"
@@ -102,8 +103,8 @@ class Follower {
     std::optional<std::int64_t> next_; // to be read
 };
 
-Task<void> follow(async::Loop* loop, const EventsArguments* arguments, std::string directory) {
-    Follower follower(*arguments, std::move(directory));
+Task<void> follow(async::Loop* loop, EventsArguments* arguments) {
+    Follower follower(*arguments, record_directory_of(arguments->workspace));
     co_await until_interrupted(loop, follower.run(&loop->clock()));
 }
 
@@ -123,13 +124,7 @@ void add_events(CLI::App& app, Invocation& invocation) {
         ->check(CLI::NonNegativeNumber.description({}))
         ->type_name("NUMBER");
     add_json(*command, arguments->json);
-    command->callback([arguments, &invocation] {
-        invocation.run = [arguments] {
-            async::Loop loop;
-            loop.run(follow(&loop, arguments.get(), record_directory_of(arguments->workspace)));
-            return 0;
-        };
-    });
+    run_on_loop(*command, invocation, arguments, follow);
 }
 
 } // namespace cellgate::cli

@@ -39,17 +39,17 @@ Task<void> print_layers(std::string name, TerminalClient* client) {
     }
 }
 
-Task<void> generate(GenerateArguments arguments, TerminalClient& client) {
+Task<void> generate(GenerateArguments* arguments, TerminalClient& client) {
     protocol::WrappersGenerateParams params;
-    params.server = arguments.sidecar.server;
-    params.language = arguments.language;
-    if (!arguments.out_dir.empty()) {
-        params.out_dir = arguments.out_dir;
+    params.server = arguments->sidecar.server;
+    params.language = arguments->language;
+    if (!arguments->out_dir.empty()) {
+        params.out_dir = arguments->out_dir;
     }
     const protocol::WrappersGenerateResult result =
         co_await client.sidecar().call<protocol::WrappersGenerate>(std::move(params));
-    const bool typescript = arguments.language == protocol::WrapperLanguage::typescript;
-    if (arguments.json) {
+    const bool typescript = arguments->language == protocol::WrapperLanguage::typescript;
+    if (arguments->json) {
         fmt::print("{}\n", to_json(result));
         co_return;
     }
@@ -59,13 +59,13 @@ Task<void> generate(GenerateArguments arguments, TerminalClient& client) {
     for (const protocol::SkippedTool& skipped : result.skipped) {
         client.printer().note(fmt::format("cellgate: the tool {} was left out: {}", skipped.tool, skipped.reason));
     }
-    co_await print_layers(arguments.sidecar.server, &client);
-    if (!arguments.out_dir.empty()) {
+    co_await print_layers(arguments->sidecar.server, &client);
+    if (!arguments->out_dir.empty()) {
         co_return; // cells find packages in the workspace
     }
     // The package does not contain the server's command: a workspace may be someone else's.
-    std::vector<std::string> words{arguments.program, "run", "FILE"};
-    const std::vector<std::string> more = arguments.sidecar.words();
+    std::vector<std::string> words{arguments->program, "run", "FILE"};
+    const std::vector<std::string> more = arguments->sidecar.words();
     words.insert(words.end(), more.begin(), more.end());
     std::string place = result.package;
     if (typescript) {
@@ -99,12 +99,7 @@ void add_generate(CLI::App& app, Invocation& invocation) {
     command->callback([arguments, &invocation] {
         arguments->sidecar.take_server_command(invocation);
         arguments->program = invocation.program;
-        invocation.run = [arguments] {
-            async::Loop loop;
-            loop.run(with_terminal_client(&loop, arguments->sidecar.options(),
-                                          [&](TerminalClient& client) { return generate(*arguments, client); }));
-            return 0;
-        };
+        invocation.run = on_loop(arguments, with_client(generate));
     });
 }
 

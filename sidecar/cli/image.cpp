@@ -5,6 +5,7 @@
 #include "commands.hpp"
 #include "images/images.hpp"
 #include "json_output.hpp"
+#include "run_on_loop.hpp"
 #include "store/directories.hpp"
 #include "until_interrupted.hpp"
 #include "value_checks.hpp"
@@ -37,7 +38,7 @@ struct ImageArguments {
 };
 
 struct Context {
-    async::Loop loop;
+    async::Loop& loop;
     Environment environment = process_environment();
     store::Directories directories = store::find_directories(environment);
     images::Images images{loop, directories, environment};
@@ -118,15 +119,15 @@ Task<void> remove(Context* context, ImageArguments* arguments) {
 
 using Action = Task<void> (*)(Context* context, ImageArguments* arguments);
 
+Task<void> run_action(async::Loop* loop, ImageArguments* arguments, Action action) {
+    Context context{*loop};
+    co_await until_interrupted(loop, action(&context, arguments));
+}
+
 void run_by(CLI::App* command, std::shared_ptr<ImageArguments> arguments, Action action, Invocation& invocation) {
     add_json(*command, arguments->json);
-    command->callback([arguments, action, &invocation] {
-        invocation.run = [arguments, action] {
-            Context context;
-            context.loop.run(until_interrupted(&context.loop, action(&context, arguments.get())));
-            return arguments->exit_code;
-        };
-    });
+    run_on_loop(*command, invocation, std::move(arguments),
+                [action](async::Loop* loop, ImageArguments* parsed) { return run_action(loop, parsed, action); });
 }
 
 } // namespace

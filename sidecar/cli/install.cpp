@@ -68,13 +68,9 @@ void add_install(CLI::App& app, Invocation& invocation) {
         "Also build what has no wheel, and run the install scripts of npm's packages: the packages' own code "
         "runs in the build sandbox then");
     command->add_option("--trace", arguments->trace, "Append every message to FILE, as JSON lines")->type_name("FILE");
-    command->callback([arguments, &invocation] {
-        invocation.run = [arguments] {
-            async::Loop loop;
-            loop.run(with_terminal_client(&loop, arguments->options(),
-                                          [&](TerminalClient& client) { return install(arguments.get(), client); }));
-            return arguments->exit_code;
-        };
+    run_on_loop(*command, invocation, arguments, [](async::Loop* loop, InstallArguments* parsed) {
+        return with_terminal_client(loop, parsed->options(),
+                                    [parsed](TerminalClient& client) { return install(parsed, client); });
     });
 }
 

@@ -10,7 +10,6 @@
 
 #include <csignal>
 #include <cstdio>
-#include <functional>
 #include <memory>
 
 namespace cellgate::cli {
@@ -23,11 +22,11 @@ struct LoginArguments {
     int exit_code = 0;
 };
 
-using LoginAction = std::function<Task<void>(async::Loop*, LoginArguments*, TerminalClient&)>;
+using LoginAction = Task<void> (*)(LoginArguments*, TerminalClient&);
 
-Task<void> cancel_on_interrupt(async::Loop* loop, std::string server, TerminalClient* client) {
+Task<void> cancel_on_interrupt(std::string server, TerminalClient* client) {
     while (true) {
-        co_await async::wait_for_signal(*loop, SIGINT);
+        co_await async::wait_for_signal(client->loop(), SIGINT);
         protocol::ToolServerParams params{server};
         co_await client->sidecar().call<protocol::ToolServersCancelLogin>(std::move(params));
     }
@@ -71,13 +70,13 @@ Task<void> begin_and_wait(LoginArguments* arguments, TerminalClient* client) {
     co_await wait_for_end(arguments, client);
 }
 
-Task<void> log_in(async::Loop* loop, LoginArguments* arguments, TerminalClient& client) {
+Task<void> log_in(LoginArguments* arguments, TerminalClient& client) {
     TaskScope signals;
-    signals.spawn(cancel_on_interrupt(loop, arguments->sidecar.server, &client));
+    signals.spawn(cancel_on_interrupt(arguments->sidecar.server, &client));
     co_await finally(begin_and_wait(arguments, &client), cancel_and_join(signals));
 }
 
-Task<void> log_out(async::Loop* /*loop*/, LoginArguments* arguments, TerminalClient& client) {
+Task<void> log_out(LoginArguments* arguments, TerminalClient& client) {
     protocol::ToolServerParams params{arguments->sidecar.server};
     const Empty result = co_await client.sidecar().call<protocol::ToolServersLogout>(std::move(params));
     if (arguments->json) {
@@ -88,7 +87,7 @@ Task<void> log_out(async::Loop* /*loop*/, LoginArguments* arguments, TerminalCli
 }
 
 void add_login_command(CLI::App& app, Invocation& invocation, const char* name, const char* meaning,
-                       const LoginAction& action) {
+                       LoginAction action) {
     auto arguments = std::make_shared<LoginArguments>();
     CLI::App* command = app.add_subcommand(name, meaning);
     command
@@ -100,13 +99,7 @@ void add_login_command(CLI::App& app, Invocation& invocation, const char* name, 
     add_json(*command, arguments->json);
     command->callback([arguments, action, &invocation] {
         arguments->sidecar.check();
-        invocation.run = [arguments, action] {
-            async::Loop loop;
-            loop.run(with_terminal_client(&loop, arguments->sidecar.options(), [&](TerminalClient& client) {
-                return action(&loop, arguments.get(), client);
-            }));
-            return arguments->exit_code;
-        };
+        invocation.run = on_loop(arguments, with_client(action));
     });
 }
 

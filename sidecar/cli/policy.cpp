@@ -53,19 +53,19 @@ bool names_tool(std::optional<protocol::ActionKind> kind) {
     return kind == protocol::ActionKind::tool || kind == protocol::ActionKind::host;
 }
 
-using PolicyAction = Task<void> (*)(async::Loop*, PolicyArguments*, TerminalClient&);
+using PolicyAction = Task<void> (*)(PolicyArguments*, TerminalClient&);
 
 // An action that is about a rule which the user typed.
 template <PolicyAction action>
-Task<void> with_typed_rule(async::Loop* loop, PolicyArguments* arguments, TerminalClient& client) {
+Task<void> with_typed_rule(PolicyArguments* arguments, TerminalClient& client) {
     try {
-        co_await action(loop, arguments, client);
+        co_await action(arguments, client);
     } catch (const Error& error) {
         rethrow_of_typed_rule(error);
     }
 }
 
-Task<void> list(async::Loop* /*loop*/, PolicyArguments* arguments, TerminalClient& client) {
+Task<void> list_rules(PolicyArguments* arguments, TerminalClient& client) {
     const Empty nothing;
     const protocol::PolicyListResult found = co_await client.sidecar().call<protocol::PolicyList>(nothing);
     for (const protocol::Rule& rule : found.rules) {
@@ -79,12 +79,12 @@ Task<void> list(async::Loop* /*loop*/, PolicyArguments* arguments, TerminalClien
 // What the sidecar that runs answers, if one does: it knows what tools the servers have that it started. Else one in
 // this process. `runs` says which.
 template <class Method>
-Task<typename Method::Result> ask_best(async::Loop* loop, PolicyArguments* arguments, TerminalClient* client,
+Task<typename Method::Result> ask_best(PolicyArguments* arguments, TerminalClient* client,
                                        typename Method::Params params, bool* runs) {
     std::unique_ptr<ByteStream> stream;
     try {
         daemon::InstancePaths paths = daemon::find_instance_paths(arguments->workspace, process_environment());
-        stream = co_await find_running_sidecar(loop, std::move(paths));
+        stream = co_await find_running_sidecar(&client->loop(), std::move(paths));
     } catch (const Cancelled&) {
         throw;
     } catch (const Error& error) {
@@ -94,17 +94,17 @@ Task<typename Method::Result> ask_best(async::Loop* loop, PolicyArguments* argum
     if (!stream) {
         co_return co_await client->sidecar().call<Method>(std::move(params));
     }
-    WorkspaceClient running(*loop, std::move(stream));
+    WorkspaceClient running(client->loop(), std::move(stream));
     co_return co_await running.ask<Method>(std::move(params));
 }
 
 // Where a rule or an action names a tool that is not there, or may not be.
-Task<void> remark_tool(async::Loop* loop, PolicyArguments* arguments, TerminalClient* client, std::string server,
+Task<void> remark_tool(PolicyArguments* arguments, TerminalClient* client, std::string server,
                        std::optional<std::string> tool) {
     bool runs = false;
     const Empty nothing;
     const protocol::ToolServersListResult known =
-        co_await ask_best<protocol::ToolServersList>(loop, arguments, client, nothing, &runs);
+        co_await ask_best<protocol::ToolServersList>(arguments, client, nothing, &runs);
     if (const std::string remark = tool_remark(known.servers, runs, server, tool); !remark.empty()) {
         fmt::print(stderr, "cellgate: {}\n", remark);
     }
@@ -114,7 +114,7 @@ Task<void> remark_tool(async::Loop* loop, PolicyArguments* arguments, TerminalCl
     }
 }
 
-Task<void> add(async::Loop* loop, PolicyArguments* arguments, TerminalClient& client) {
+Task<void> add_rule(PolicyArguments* arguments, TerminalClient& client) {
     protocol::PolicyParseParams text{arguments->text};
     text.text += arguments->expires.empty() ? "" : " --expires " + arguments->expires;
     text.text += arguments->touch ? " --touch" : "";
@@ -127,9 +127,9 @@ Task<void> add(async::Loop* loop, PolicyArguments* arguments, TerminalClient& cl
     }
     bool runs = false;
     protocol::PolicyParseResult parsed =
-        co_await ask_best<protocol::PolicyParse>(loop, arguments, &client, std::move(text), &runs);
+        co_await ask_best<protocol::PolicyParse>(arguments, &client, std::move(text), &runs);
     if (names_tool(parsed.rule.kind) && parsed.rule.server) {
-        co_await remark_tool(loop, arguments, &client, *parsed.rule.server, parsed.rule.tool);
+        co_await remark_tool(arguments, &client, *parsed.rule.server, parsed.rule.tool);
     }
     protocol::PolicyPreviewParams asked{parsed.rule};
     const protocol::PolicyPreviewResult preview =
@@ -139,7 +139,7 @@ Task<void> add(async::Loop* loop, PolicyArguments* arguments, TerminalClient& cl
     if (parsed.rule.effect == protocol::Effect::allow && preview.denied > 0 && !arguments->yes) {
         fmt::print(remarks, "It would have allowed what was denied: {}\n",
                    escape_unprintable(record_line(to_json(*preview.example))));
-        const bool agreed = co_await user_agrees(loop, "Add it? [y/N] ", "adds it");
+        const bool agreed = co_await user_agrees(&client.loop(), "Add it? [y/N] ", "adds it");
         if (!agreed) {
             fmt::print(remarks, "nothing was added\n");
             arguments->exit_code = 1;
@@ -174,7 +174,7 @@ std::string chosen_id(const std::vector<protocol::Rule>& rules, const std::strin
     return found.empty() || beginning.size() < min_length ? beginning : found.front();
 }
 
-Task<void> remove(async::Loop* /*loop*/, PolicyArguments* arguments, TerminalClient& client) {
+Task<void> remove_rule(PolicyArguments* arguments, TerminalClient& client) {
     const Empty nothing;
     const protocol::PolicyListResult known = co_await client.sidecar().call<protocol::PolicyList>(nothing);
     protocol::PolicyRemoveParams params{chosen_id(known.rules, arguments->text)};
@@ -247,11 +247,11 @@ protocol::Action action_of(const std::string& text) {
     return action;
 }
 
-Task<void> test(async::Loop* loop, PolicyArguments* arguments, TerminalClient& client) {
+Task<void> test_action(PolicyArguments* arguments, TerminalClient& client) {
     protocol::PolicyExplainParams params;
     params.action = action_of(arguments->text);
     if (names_tool(params.action.kind) && params.action.server) {
-        co_await remark_tool(loop, arguments, &client, *params.action.server, params.action.tool);
+        co_await remark_tool(arguments, &client, *params.action.server, params.action.tool);
     }
     const protocol::PolicyExplainResult found =
         co_await client.sidecar().call<protocol::PolicyExplain>(std::move(params));
@@ -265,7 +265,7 @@ Task<void> test(async::Loop* loop, PolicyArguments* arguments, TerminalClient& c
     }
 }
 
-Task<void> suggest(async::Loop* /*loop*/, PolicyArguments* arguments, TerminalClient& client) {
+Task<void> suggest_rule(PolicyArguments* arguments, TerminalClient& client) {
     protocol::PolicySuggestParams params{arguments->seqs};
     const protocol::PolicyParseResult found =
         co_await client.sidecar().call<protocol::PolicySuggest>(std::move(params));
@@ -315,54 +315,33 @@ void add_options_of_add(CLI::App& adding, PolicyArguments& arguments) {
 void add_policy(CLI::App& app, Invocation& invocation) {
     CLI::App* command =
         app.add_subcommand("policy", "Rules for what code may do: list, add, try, suggest or remove them");
-    command->require_subcommand(0, 1);
-    auto arguments = std::make_shared<PolicyArguments>();
-    const auto runs = [&](CLI::App* part, PolicyAction run) {
-        add_root(*part, arguments->workspace);
-        add_json(*part, arguments->json);
-        part->callback([arguments, run, part, &invocation] {
-            if (!part->get_subcommands().empty()) {
-                return;
-            }
-            invocation.run = [arguments, run] {
-                async::Loop loop;
-                loop.run(with_terminal_client(&loop, options_of(arguments->workspace), [&](TerminalClient& client) {
-                    return run(&loop, arguments.get(), client);
-                }));
-                return arguments->exit_code;
-            };
-        });
-        return part;
-    };
-    runs(command, list);
-    const auto add_part = [&](const char* name, const char* meaning, PolicyAction run) {
-        return runs(command->add_subcommand(name, meaning), run);
-    };
-    add_part("list", "List the rules in force", list);
+    Parts<PolicyArguments> parts(*command, invocation, with_client(list_rules));
+    parts.add("list", "List the rules in force", with_client(list_rules));
 
-    CLI::App* adding =
-        add_part("add", "Add a rule, after saying what it would have covered lately", with_typed_rule<add>);
-    add_options_of_add(*adding, *arguments);
+    CLI::App& adding = parts.add("add", "Add a rule, after saying what it would have covered lately",
+                                 with_client(with_typed_rule<add_rule>));
+    add_options_of_add(adding, parts.arguments());
 
-    CLI::App* trying = add_part("test", "Say what would happen to a call, a connection or a request; nothing is done",
-                                with_typed_rule<test>);
-    trying->alias("explain");
+    CLI::App& trying = parts.add("test", "Say what would happen to a call, a connection or a request; nothing is done",
+                                 with_client(with_typed_rule<test_action>));
+    trying.alias("explain");
     trying
-        ->add_option("ACTION", arguments->text,
-                     "'filesystem/read_file path=notes.txt', 'network example.org:443', "
-                     "'request api.github.com GET /repos/x'")
+        .add_option("ACTION", parts.arguments().text,
+                    "'filesystem/read_file path=notes.txt', 'network example.org:443', "
+                    "'request api.github.com GET /repos/x'")
         ->required()
         ->type_name("");
 
-    CLI::App* suggesting =
-        add_part("suggest", "Print the narrowest rule that covers past actions; nothing is added", suggest);
-    suggesting->add_option("NUMBER", arguments->seqs, "The number of an entry, as `cellgate record list` shows it")
+    parts
+        .add("suggest", "Print the narrowest rule that covers past actions; nothing is added",
+             with_client(suggest_rule))
+        .add_option("NUMBER", parts.arguments().seqs, "The number of an entry, as `cellgate record list` shows it")
         ->required()
         ->check(whole_number(0))
         ->type_name("");
 
-    add_part("remove", "Remove a rule", remove)
-        ->add_option("ID", arguments->text, "As list shows it, or a beginning of it that no other has")
+    parts.add("remove", "Remove a rule", with_client(remove_rule))
+        .add_option("ID", parts.arguments().text, "As list shows it, or a beginning of it that no other has")
         ->required()
         ->type_name("");
 }

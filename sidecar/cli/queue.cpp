@@ -90,10 +90,11 @@ Task<void> cancel(WorkspaceClient* client, QueueArguments* arguments) {
 
 void add_queue(CLI::App& app, Invocation& invocation) {
     CLI::App* command = app.add_subcommand("queue", "What runs and waits in all sessions; cancel it");
-    PartsBesideSidecar<QueueArguments> parts(*command, invocation, "List what runs and waits", list_queue);
+    Parts<QueueArguments> parts(*command, invocation, beside_sidecar(list_queue));
+    parts.add("list", "List what runs and waits", beside_sidecar(list_queue));
     protocol::ExecuteCancelParams& params = parts.arguments().cancel;
-    CLI::App& cancelling = parts.add("cancel", "Take it out of the queue; interrupt it if it runs", cancel, "EXECUTION",
-                                     params.execution_id);
+    CLI::App& cancelling = parts.add("cancel", "Take it out of the queue; interrupt it if it runs",
+                                     beside_sidecar(cancel), "EXECUTION", params.execution_id);
     cancelling.add_flag_callback(
         "--force", [&params] { params.force = true; }, "If it does not stop, start its kernel again");
     cancelling.add_option("--grace", params.grace_seconds, "How long it has to stop; default: 5")

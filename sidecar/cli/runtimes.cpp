@@ -42,7 +42,7 @@ void print_profile(const protocol::Profile& profile) {
     }
 }
 
-Task<void> list(const RuntimesArguments* arguments, TerminalClient& client) {
+Task<void> list_runtimes(RuntimesArguments* arguments, TerminalClient& client) {
     const Empty nothing;
     const protocol::RuntimesResult found = co_await client.sidecar().call<protocol::Runtimes>(nothing);
     if (arguments->json) {
@@ -73,14 +73,7 @@ void add_runtimes(CLI::App& app, Invocation& invocation) {
         app.add_subcommand("runtimes", "List the languages, profiles and sandboxes that sessions can have");
     add_root(*command, arguments->workspace);
     add_json(*command, arguments->json);
-    command->callback([arguments, &invocation] {
-        invocation.run = [arguments] {
-            async::Loop loop;
-            loop.run(with_terminal_client(&loop, options_of(arguments->workspace),
-                                          [&](TerminalClient& client) { return list(arguments.get(), client); }));
-            return 0;
-        };
-    });
+    run_on_loop(*command, invocation, arguments, with_client(list_runtimes));
 }
 
 } // namespace cellgate::cli

@@ -81,6 +81,14 @@ std::string read_code(const std::string& file) {
     return std::move(*code);
 }
 
+void read_function(SaveArguments& arguments) {
+    arguments.function.code = read_code(arguments.file);
+    arguments.function.rules = arguments.rules;
+    if (!arguments.test.empty()) {
+        arguments.function.test = RawJson::parse(arguments.test);
+    }
+}
+
 } // namespace
 
 void add_save(CLI::App& app, Invocation& invocation) {
@@ -105,18 +113,9 @@ void add_save(CLI::App& app, Invocation& invocation) {
     command->add_option("--test", arguments->test, "Arguments, as JSON, of a call that has to succeed first");
     add_json(*command, arguments->json);
     arguments->sidecar.add_to(*command);
-    command->callback([arguments, &invocation] {
-        invocation.run = [arguments] {
-            arguments->function.code = read_code(arguments->file);
-            arguments->function.rules = arguments->rules;
-            if (!arguments->test.empty()) {
-                arguments->function.test = RawJson::parse(arguments->test);
-            }
-            async::Loop loop;
-            loop.run(with_terminal_client(&loop, arguments->sidecar.options(),
-                                          [&](TerminalClient& client) { return save(arguments.get(), client); }));
-            return arguments->exit_code;
-        };
+    run_on_loop(*command, invocation, arguments, [](async::Loop* loop, SaveArguments* parsed) {
+        read_function(*parsed);
+        return with_client(save)(loop, parsed);
     });
 }
 

@@ -43,12 +43,6 @@ struct SecretArguments {
     bool json = false;
     int exit_code = 0;
 
-    service::SidecarOptions options() const {
-        service::SidecarOptions options;
-        options.workspace = workspace;
-        options.environment = process_environment();
-        return options;
-    }
     // Which one of its name is meant.
     template <class Params>
     void describe(Params& params) const {
@@ -60,8 +54,6 @@ struct SecretArguments {
         }
     }
 };
-
-using SecretAction = Task<void> (*)(async::Loop*, SecretArguments*);
 
 template <class Method>
 Task<void> ask_own(TerminalClient* client, typename Method::Params params,
@@ -79,7 +71,7 @@ Task<std::optional<typename Method::Result>> ask(async::Loop* loop, SecretArgume
         std::function<Task<void>(TerminalClient&)> body = [&](TerminalClient& client) {
             return ask_own<Method>(&client, std::move(params), &result);
         };
-        service::SidecarOptions options = arguments->options();
+        service::SidecarOptions options = options_of(arguments->workspace);
         co_await with_terminal_client(loop, std::move(options), std::move(body));
         co_return std::move(result);
     }
@@ -235,55 +227,35 @@ Task<void> remove_one(async::Loop* loop, SecretArguments* arguments) {
 
 void add_secret(CLI::App& app, Invocation& invocation) {
     CLI::App* command = app.add_subcommand("secret", "Secrets that tool servers get: add, list or remove them");
-    command->require_subcommand(0, 1);
-    auto arguments = std::make_shared<SecretArguments>();
-    const auto runs = [&](CLI::App* part, SecretAction run) {
-        add_root(*part, arguments->workspace);
-        add_json(*part, arguments->json);
-        part->callback([arguments, run, part, &invocation] {
-            if (!part->get_subcommands().empty()) {
-                return;
-            }
-            invocation.run = [arguments, run] {
-                async::Loop loop;
-                loop.run(run(&loop, arguments.get()));
-                return arguments->exit_code;
-            };
-        });
-        return part;
-    };
-    runs(command, list_secrets);
-    const auto add_part = [&](const char* name, const char* meaning, SecretAction run) {
-        return runs(command->add_subcommand(name, meaning), run);
-    };
-    const auto names_session = [&](CLI::App* part) {
+    Parts<SecretArguments> parts(*command, invocation, list_secrets);
+    SecretArguments& arguments = parts.arguments();
+    const auto names_session = [&](CLI::App& part) {
         return part
-            ->add_option("--session", arguments->session, "Of this session of the sidecar that runs, which ends it")
+            .add_option("--session", arguments.session, "Of this session of the sidecar that runs, which ends it")
             ->type_name("ID");
     };
-    const auto names_one = [&](CLI::App* part, const char* meaning) {
-        part->add_option("NAME", arguments->name, meaning)->required()->check(variable_name())->type_name("");
-        part->add_flag("--workspace", arguments->of_workspace, "This workspace's; default: yours, for all of them")
+    const auto names_one = [&](CLI::App& part, const char* meaning) {
+        part.add_option("NAME", arguments.name, meaning)->required()->check(variable_name())->type_name("");
+        part.add_flag("--workspace", arguments.of_workspace, "This workspace's; default: yours, for all of them")
             ->excludes(names_session(part));
     };
 
-    CLI::App* adding = add_part("add", "Keep a secret; its value is typed unseen, or comes from stdin", add_one);
+    CLI::App& adding = parts.add("add", "Keep a secret; its value is typed unseen, or comes from stdin", add_one);
     names_one(adding, "Letters, digits and _; configurations name it as ${secret:NAME}");
     CLI::Option* from_command =
         adding
-            ->add_option("--command", arguments->command,
-                         "What this prints is the value: 'op read op://vault/item/field'. Without a shell, outside the "
-                         "sandbox, when the secret is needed")
+            .add_option("--command", arguments.command,
+                        "What this prints is the value: 'op read op://vault/item/field'. Without a shell, outside the "
+                        "sandbox, when the secret is needed")
             ->type_name("TEXT");
-    adding->add_option("--file", arguments->file, "A file of NAME=value lines, read when the secret is needed")
+    adding.add_option("--file", arguments.file, "A file of NAME=value lines, read when the secret is needed")
         ->excludes(from_command)
         ->type_name("PATH");
 
-    CLI::App* listing =
-        add_part("list", "List the secrets: their names, where they come from and who uses them", list_secrets);
-    names_session(listing);
+    names_session(
+        parts.add("list", "List the secrets: their names, where they come from and who uses them", list_secrets));
 
-    names_one(add_part("remove", "Forget a secret; tool servers that run keep it", remove_one), "As list shows it");
+    names_one(parts.add("remove", "Forget a secret; tool servers that run keep it", remove_one), "As list shows it");
 }
 
 } // namespace cellgate::cli

@@ -1,14 +1,15 @@
 // `cellgate serve --stdio`: a sidecar for the one client on stdin and stdout; it ends with it.
 
 #include "async/stream.hpp"
-#include "base/environment.hpp"
 #include "base/log.hpp"
 #include "base/sync.hpp"
 #include "commands.hpp"
 #include "daemon/stdio.hpp"
 #include "log_level_option.hpp"
+#include "run_on_loop.hpp"
 #include "sandbox_options.hpp"
 #include "service/sidecar.hpp"
+#include "terminal_client.hpp"
 #include "workspace_option.hpp"
 
 #include <csignal>
@@ -24,6 +25,18 @@ struct ServeArguments {
     std::string trace;
     std::string sandbox_config;
     LogLevel log_level = LogLevel::warning;
+    int exit_code = 1;
+
+    service::SidecarOptions options() const {
+        service::SidecarOptions options = options_of(workspace);
+        if (!trace.empty()) {
+            options.trace_file = trace;
+        }
+        if (!sandbox_config.empty()) {
+            options.sandbox_config = sandbox_config;
+        }
+        return options;
+    }
 };
 
 Task<void> close_on_signal(async::Loop* loop, int signal, protocol::Connection* connection) {
@@ -42,7 +55,9 @@ Task<void> end(std::shared_ptr<protocol::Connection> connection, TaskScope* sign
     co_await cancel_and_join(*signals);
 }
 
-Task<void> serve(async::Loop* loop, service::SidecarOptions options, int* exit_code) {
+Task<void> serve(async::Loop* loop, ServeArguments* arguments) {
+    set_log_level(arguments->log_level);
+    service::SidecarOptions options = arguments->options();
     const std::shared_ptr<protocol::Connection> connection =
         std::make_shared<protocol::FramedConnection>(daemon::take_stdio(*loop), protocol::Framing::content_length);
     TaskScope signals;
@@ -50,7 +65,7 @@ Task<void> serve(async::Loop* loop, service::SidecarOptions options, int* exit_c
     signals.spawn(close_on_signal(loop, SIGINT, connection.get()));
     const bool shut_down =
         co_await finally(serve_client(loop, std::move(options), connection), end(connection, &signals));
-    *exit_code = shut_down ? 0 : 1;
+    arguments->exit_code = shut_down ? 0 : 1;
 }
 
 } // namespace
@@ -64,24 +79,7 @@ void add_serve(CLI::App& app, Invocation& invocation) {
     command->add_option("--trace", arguments->trace, "Append every message to FILE, as JSON lines")->type_name("FILE");
     add_sandbox_config(*command, arguments->sandbox_config);
     add_log_level(*command, arguments->log_level, "What is logged to stderr");
-    command->callback([arguments, &invocation] {
-        invocation.run = [arguments] {
-            set_log_level(arguments->log_level);
-            service::SidecarOptions options;
-            options.workspace = arguments->workspace;
-            options.environment = process_environment();
-            if (!arguments->trace.empty()) {
-                options.trace_file = arguments->trace;
-            }
-            if (!arguments->sandbox_config.empty()) {
-                options.sandbox_config = arguments->sandbox_config;
-            }
-            async::Loop loop;
-            int exit_code = 1;
-            loop.run(serve(&loop, std::move(options), &exit_code));
-            return exit_code;
-        };
-    });
+    run_on_loop(*command, invocation, arguments, serve);
 }
 
 } // namespace cellgate::cli

@@ -112,12 +112,13 @@ Task<void> remove_server(WorkspaceClient* client, ServersArguments* arguments) {
 void add_servers(CLI::App& app, Invocation& invocation) {
     CLI::App* command =
         app.add_subcommand("servers", "The tool servers of the workspace's sidecar: list, restart and remove them");
-    PartsBesideSidecar<ServersArguments> parts(*command, invocation, "List the tool servers", list_servers);
+    Parts<ServersArguments> parts(*command, invocation, beside_sidecar(list_servers));
+    parts.add("list", "List the tool servers", beside_sidecar(list_servers));
     std::string& name = parts.arguments().name;
-    parts.add("tools", "List the tools of one that has run", list_tools, "SERVER", name);
-    parts.add("log", "Print what it wrote to stderr since it was started", print_log, "SERVER", name);
-    parts.add("restart", "End it, if it runs, and start it", restart_server, "SERVER", name);
-    parts.add("remove", "End it and forget it", remove_server, "SERVER", name);
+    parts.add("tools", "List the tools of one that has run", beside_sidecar(list_tools), "SERVER", name);
+    parts.add("log", "Print what it wrote to stderr since it was started", beside_sidecar(print_log), "SERVER", name);
+    parts.add("restart", "End it, if it runs, and start it", beside_sidecar(restart_server), "SERVER", name);
+    parts.add("remove", "End it and forget it", beside_sidecar(remove_server), "SERVER", name);
 }
 
 } // namespace cellgate::cli

@@ -215,16 +215,19 @@ void add_create_options(CLI::App& command, SessionArguments& arguments) {
 void add_session(CLI::App& app, Invocation& invocation) {
     CLI::App* command =
         app.add_subcommand("session", "The sessions of the workspace's sidecar: list, create, show and end them");
-    PartsBesideSidecar<SessionArguments> parts(*command, invocation, "List the sessions", list_sessions);
+    Parts<SessionArguments> parts(*command, invocation, beside_sidecar(list_sessions));
+    parts.add("list", "List the sessions", beside_sidecar(list_sessions));
     std::string& id = parts.arguments().id;
-    add_create_options(parts.add("create", "Start a kernel in a session of its own", create_session),
+    add_create_options(parts.add("create", "Start a kernel in a session of its own", beside_sidecar(create_session)),
                        parts.arguments());
-    parts.add("show", "Show a session: its kernel, sandbox and variables, and what its code may do", show_session, "ID",
-              id);
-    parts.add("restart", "End its kernel and start a new one; what waits is cancelled", restart_session, "ID", id);
-    parts.add("interrupt", "Interrupt what runs in it; what waits stays", change_session<protocol::SessionInterrupt>,
+    parts.add("show", "Show a session: its kernel, sandbox and variables, and what its code may do",
+              beside_sidecar(show_session), "ID", id);
+    parts.add("restart", "End its kernel and start a new one; what waits is cancelled", beside_sidecar(restart_session),
               "ID", id);
-    parts.add("close", "End its kernel and forget it", change_session<protocol::SessionClose>, "ID", id);
+    parts.add("interrupt", "Interrupt what runs in it; what waits stays",
+              beside_sidecar(change_session<protocol::SessionInterrupt>), "ID", id);
+    parts.add("close", "End its kernel and forget it", beside_sidecar(change_session<protocol::SessionClose>), "ID",
+              id);
 }
 
 } // namespace cellgate::cli

@@ -8,6 +8,7 @@
 #include "daemon/connect.hpp"
 #include "json_output.hpp"
 #include "protocol/messages/sessions.hpp"
+#include "run_on_loop.hpp"
 #include "workspace_client.hpp"
 #include "workspace_option.hpp"
 
@@ -152,13 +153,8 @@ void add_command(CLI::App& app, Invocation& invocation, const char* name, const 
     CLI::App* command = app.add_subcommand(name, meaning);
     add_root(*command, arguments->workspace);
     add_json(*command, arguments->json);
-    command->callback([arguments, action, &invocation] {
-        invocation.run = [arguments, action] {
-            daemon::InstancePaths paths = daemon::find_instance_paths(arguments->workspace, process_environment());
-            async::Loop loop;
-            loop.run(action(&loop, std::move(paths), arguments.get()));
-            return arguments->exit_code;
-        };
+    run_on_loop(*command, invocation, arguments, [action](async::Loop* loop, StatusArguments* parsed) {
+        return action(loop, daemon::find_instance_paths(parsed->workspace, process_environment()), parsed);
     });
 }
 

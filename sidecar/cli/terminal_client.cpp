@@ -10,7 +10,7 @@
 namespace cellgate::cli {
 
 TerminalClient::TerminalClient(async::Loop& loop, service::SidecarOptions options)
-    : terminal_(Terminal::open(loop)),
+    : loop_(loop), terminal_(Terminal::open(loop)),
       prompts_(terminal_ ? std::make_unique<PromptQueue>(*terminal_, printer_) : nullptr),
       sidecar_(loop, std::move(options), *this, terminal_ != nullptr) {}
 

@@ -7,10 +7,12 @@
 #include "non_interactive_client.hpp"
 #include "output_printer.hpp"
 #include "prompt_queue.hpp"
+#include "run_on_loop.hpp"
 #include "terminal.hpp"
 
 #include <functional>
 #include <memory>
+#include <utility>
 
 namespace cellgate::cli {
 
@@ -19,6 +21,7 @@ class TerminalClient final : public ClientEvents {
     TerminalClient(async::Loop& loop, service::SidecarOptions options);
     ~TerminalClient() override;
 
+    async::Loop& loop() { return loop_; }
     LocalSidecar& sidecar() { return sidecar_; }
     OutputPrinter& printer() { return printer_; }
     // Each `execute/output` as a line, in place of its text.
@@ -40,6 +43,7 @@ class TerminalClient final : public ClientEvents {
     void on_elicitation_resolved(const protocol::ElicitationResolvedParams& resolved) override;
     Task<protocol::InputRequestResult> on_input_request(protocol::InputRequestParams params) override;
 
+    async::Loop& loop_;
     bool prints_json_ = false;
     OutputPrinter printer_;
     std::unique_ptr<Terminal> terminal_;
@@ -55,5 +59,21 @@ service::SidecarOptions options_of(const std::string& workspace);
 // Runs `body` with a client, always closes it, and rethrows an error of `body` with the client's advice added.
 Task<void> with_terminal_client(async::Loop* loop, service::SidecarOptions options,
                                 std::function<Task<void>(TerminalClient&)> body);
+
+// The task of a subcommand: `action` with a client, of a sidecar as the arguments' member `sidecar` says, else for
+// their workspace.
+template <class Arguments>
+LoopTask<Arguments> with_client(Task<void> (*action)(Arguments*, TerminalClient&)) {
+    return [action](async::Loop* loop, Arguments* arguments) {
+        service::SidecarOptions options;
+        if constexpr (requires { arguments->sidecar.options(); }) {
+            options = arguments->sidecar.options();
+        } else {
+            options = options_of(arguments->workspace);
+        }
+        return with_terminal_client(loop, std::move(options),
+                                    [action, arguments](TerminalClient& client) { return action(arguments, client); });
+    };
+}
 
 } // namespace cellgate::cli

@@ -26,12 +26,31 @@ std::string_view name_of(E value) {
     return "?";
 }
 
+// As a typed rule has it: as it is, or as a JSON string where that would end at one of `ends`.
+std::string spelled_in_rule(const std::string& text, const char* ends = " ") {
+    if (!text.empty() && !text.starts_with('"') && text.find_first_of(ends) == std::string::npos) {
+        return text;
+    }
+    std::string quoted;
+    append_json_string(quoted, text);
+    return quoted;
+}
+
+std::string name_in_rule(const std::optional<std::string>& name) {
+    return name ? spelled_in_rule(*name, "/ *") : "*";
+}
+
+std::string argument_in_rule(const std::string& pointer) {
+    const std::optional<std::string> name = tools::argument_name(pointer);
+    return name ? spelled_in_rule(*name, "/= ") : pointer;
+}
+
 std::string condition(const protocol::Matcher& matcher) {
     if (matcher.under) {
-        return "under:" + *matcher.under;
+        return "under:" + spelled_in_rule(*matcher.under);
     }
     if (matcher.glob) {
-        return "glob:" + *matcher.glob;
+        return "glob:" + spelled_in_rule(*matcher.glob);
     }
     if (matcher.less_than) {
         return fmt::format("less:{}", *matcher.less_than);
@@ -44,8 +63,7 @@ std::string injection(const protocol::Injection& inject) {
     const std::string lead = fmt::format(" --{} ", name_of(inject.as));
     const std::string_view between = inject.as == protocol::InjectionAs::header ? ": " : "=";
     const std::string named = inject.name ? fmt::format("{}{}{}", *inject.name, between, inject.value) : inject.value;
-    const std::string value = named.find(' ') == std::string::npos ? named : fmt::format("\"{}\"", named);
-    return lead + value + (inject.variable ? " --variable " + *inject.variable : std::string());
+    return lead + spelled_in_rule(named) + (inject.variable ? " --variable " + *inject.variable : std::string());
 }
 
 // The methods, paths and secret of a rule about requests.
@@ -56,10 +74,10 @@ std::string request_parts(const AnyRule& rule) {
         text += fmt::format(" {}", fmt::join(*rule.methods, ","));
     }
     for (const std::string& path : rule.paths.value_or(std::vector<std::string>())) {
-        text += " " + path;
+        text += " " + spelled_in_rule(path, "= ");
     }
     text += rule.inject ? injection(*rule.inject) : std::string();
-    return text + (rule.openapi ? " --openapi " + *rule.openapi : std::string());
+    return text + (rule.openapi ? " --openapi " + spelled_in_rule(*rule.openapi) : std::string());
 }
 
 // What both kinds of rule have.
@@ -69,7 +87,7 @@ std::string what(const AnyRule& rule) {
     if (rule.kind == protocol::ActionKind::server && rule.server) {
         text += fmt::format("  start of {}", *rule.server);
     } else if (rule.kind != protocol::ActionKind::request && (rule.server || rule.tool)) {
-        text += fmt::format("  {}/{}", rule.server.value_or("*"), rule.tool.value_or("*"));
+        text += fmt::format("  {}/{}", name_in_rule(rule.server), name_in_rule(rule.tool));
     } else {
         text += fmt::format("  {}", rule.kind ? name_of(*rule.kind) : "everything");
     }
@@ -78,7 +96,7 @@ std::string what(const AnyRule& rule) {
     }
     text += request_parts(rule);
     for (const auto& [pointer, matcher] : rule.arguments.value_or(std::map<std::string, protocol::Matcher>())) {
-        text += fmt::format(" {}={}", tools::argument_name(pointer).value_or(pointer), condition(matcher));
+        text += fmt::format(" {}={}", argument_in_rule(pointer), condition(matcher));
     }
     if (rule.kind == protocol::ActionKind::request && rule.server) {
         text += ", for " + *rule.server;

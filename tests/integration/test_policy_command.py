@@ -48,6 +48,19 @@ class PolicyCommand(CliTest):
         self.assertNotIn(rule, self.policy("list").stdout)
         self.assertIn("the list of rules has their ids", self.policy("remove", rule).stderr)
 
+    def test_what_is_listed_can_be_typed_again(self):
+        for rule in ('deny claude/Bash command=glob:"git push**"', 'deny fix/tool-1 s=under:"a b"', 'deny fix/tool-1 s=glob:*.md',
+                     'deny "my server"/"a tool" "two words"="x y"', 'deny fix/tool-1 "a/b"=glob:x',
+                     'deny request example.org POST /a "/b c" q=glob:"x y*"'):
+            with self.subTest(rule):
+                added = self.policy("add", rule).stdout.split()[-1]
+                listed = re.search(rf"(?m)^{added}  (.*)  \(workspaceStore\)$", self.policy("list").stdout)[1]
+                self.assertEqual(re.sub(" +", " ", listed), rule)
+                again = self.policy("add", listed)
+                self.assertEqual(again.returncode, 0, again.stderr)
+                for each in (added, again.stdout.split()[-1]):
+                    self.policy("remove", each)
+
     def test_without_a_subcommand_it_lists(self):
         rule = self.policy("add", "deny fix/tool-1").stdout.split()[-1]
         self.cli("secret", "add", "--root", str(self.workspace.path), "MINE", "--command", "echo x", rooted=False)

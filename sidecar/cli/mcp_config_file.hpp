@@ -8,7 +8,8 @@
 
 namespace cellgate::cli {
 
-// Throws Error{config_invalid} if any part is invalid: the file is never used in part.
-std::map<std::string, protocol::McpServerConfig> read_mcp_config(const std::string& path);
+// Warns of servers that cannot be used, as the sidecar of the workspace does for its own files. Throws
+// Error{config_invalid} for a file that cannot be read, and if no server of it can be used.
+std::map<std::string, protocol::McpServerConfig> read_mcp_config(const std::string& path, const std::string& workspace);
 
 } // namespace cellgate::cli

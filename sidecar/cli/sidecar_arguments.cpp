@@ -145,7 +145,7 @@ service::SidecarOptions SidecarArguments::options() const {
         options.rules.push_back(gate::connection_rule(protocol::Effect::allow, host));
     }
     if (!mcp_config.empty()) {
-        options.tool_servers = read_mcp_config(mcp_config);
+        options.tool_servers = read_mcp_config(mcp_config, workspace);
     }
     if (server_command) {
         protocol::McpServerConfig& config = options.tool_servers[server];

@@ -168,6 +168,15 @@ class WithoutATerminal(CliTest):
         self.assertEqual(advised, ["--mcp-config", ".mcp.json"])
         self.assertEqual(self.cli("generate", "repo", *advised).returncode, 0)
 
+    def test_a_broken_entry_of_a_file_leaves_the_others_to_be_used(self):
+        self.workspace.write(".mcp.json", json.dumps({"mcpServers": {"repo": fixture_server(), "broken": {"args": []}}}))
+        ended = self.cli("generate", "repo", "--mcp-config", ".mcp.json")
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertEqual(ended.stderr.count('the tool server "broken" cannot be used'), 1, ended.stderr)
+        alone = self.workspace.write("alone.json", json.dumps({"mcpServers": {"broken": {"args": []}}}))
+        ended = self.cli("generate", "host", "--mcp-config", alone)
+        self.assertEqual(ended.returncode, 1, ended.stderr)
+
     def test_a_rule_of_the_command_line_allows_what_it_names(self):
         config = self.config()
         self.assertEqual(self.cli("generate", "fix", "--mcp-config", config).returncode, 0)

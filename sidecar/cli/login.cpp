@@ -8,6 +8,7 @@
 #include "sidecar_arguments.hpp"
 #include "terminal_client.hpp"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <memory>
@@ -76,13 +77,25 @@ Task<void> log_in(LoginArguments* arguments, TerminalClient& client) {
     co_await finally(begin_and_wait(arguments, &client), cancel_and_join(signals));
 }
 
+// As far as it is known without asking the server.
+Task<bool> has_login(TerminalClient* client, std::string server) {
+    const Empty nothing;
+    const protocol::ToolServersListResult known = co_await client->sidecar().call<protocol::ToolServersList>(nothing);
+    const auto& all = known.servers;
+    const auto found = std::find_if(all.begin(), all.end(), [&](const auto& each) { return each.name == server; });
+    co_return found == all.end() || found->authorization != protocol::ToolServerAuthorization::none;
+}
+
 Task<void> log_out(LoginArguments* arguments, TerminalClient& client) {
+    std::string server = arguments->sidecar.server;
+    const bool had_login = co_await has_login(&client, std::move(server));
     protocol::ToolServerParams params{arguments->sidecar.server};
     const Empty result = co_await client.sidecar().call<protocol::ToolServersLogout>(std::move(params));
     if (arguments->json) {
         fmt::print("{}\n", to_json(result));
     } else {
-        fmt::print("logged out of {}\n", escape_unprintable(arguments->sidecar.server));
+        fmt::print("{} {}\n", had_login ? "logged out of" : "there was no login to",
+                   escape_unprintable(arguments->sidecar.server));
     }
 }
 

@@ -4,6 +4,7 @@
 #include "base/environment.hpp"
 #include "base/escape_unprintable.hpp"
 #include "base/host.hpp"
+#include "base/shell_words.hpp"
 #include "gate/connection_rule.hpp"
 #include "mcp_config_file.hpp"
 #include "tools/rule_text.hpp"
@@ -146,6 +147,9 @@ service::SidecarOptions SidecarArguments::options() const {
     }
     if (!mcp_config.empty()) {
         options.tool_servers = read_mcp_config(mcp_config, workspace);
+        for (const auto& [name, config] : options.tool_servers) {
+            options.login_options[name] = "--mcp-config " + shell_word(mcp_config);
+        }
     }
     if (server_command) {
         protocol::McpServerConfig& config = options.tool_servers[server];
@@ -163,6 +167,7 @@ service::SidecarOptions SidecarArguments::options() const {
         protocol::McpServerConfig& config = options.tool_servers[server];
         config = {};
         config.url = url;
+        options.login_options[server] = "--url " + shell_word(url);
         for (const std::string& header : headers) {
             const std::size_t colon = header.find(':');
             const std::size_t value = header.find_first_not_of(' ', colon + 1);

@@ -83,7 +83,7 @@ struct Sidecar::Impl {
     Impl(async::Loop& loop, SidecarOptions options);
 
     void apply(const SidecarOptions& options);
-    tools::RegistryOptions registry_options();
+    tools::RegistryOptions registry_options(const SidecarOptions& options);
     void add_handlers(Client& client);
     // Once, in the background: probes the sandbox, so that the first kernel does not have to wait for it, and prunes
     // the record.
@@ -161,7 +161,7 @@ Sidecar::Impl::Impl(async::Loop& loop_, SidecarOptions options)
       secrets(loop, loop.clock(), secrets_options(directories, workspace)),
       server_tokens(secrets, known_secrets, secret_record, elicitations),
       saved_tools(loop, workspace, agents.limits, sessions, review),
-      registry(loop, loop.clock(), gate, registry_options()),
+      registry(loop, loop.clock(), gate, registry_options(options)),
       installs(loop, gate, directories, workspace.path, workspace.environment), trusted_servers(registry, gate),
       turns(agents.executions),
       events(clients, idle_tracker, ledger.get(), activity, changes, stats, review, session_secrets),
@@ -198,7 +198,7 @@ void Sidecar::Impl::apply(const SidecarOptions& options) {
     }
 }
 
-tools::RegistryOptions Sidecar::Impl::registry_options() {
+tools::RegistryOptions Sidecar::Impl::registry_options(const SidecarOptions& options) {
     return tools::RegistryOptions{
         workspace.path,
         workspace.environment,
@@ -216,7 +216,8 @@ tools::RegistryOptions Sidecar::Impl::registry_options() {
         [this](const store::SecretEntry& secret, const std::string& server) { secret_record.used(secret, server); },
         store::saved_tools_directory(directories, workspace.path),
         &saved_tools,
-        std::bind_front(&PolicyHistory::rules_of, &history)};
+        std::bind_front(&PolicyHistory::rules_of, &history),
+        options.login_options};
 }
 
 void Sidecar::Impl::add_handlers(Client& client) {

@@ -13,6 +13,7 @@ struct OAuthSettings {
     bool client_credentials = false; // no user logs in
     std::vector<std::string> scopes; // empty: those that the server names
     std::uint16_t callback_port = 0; // 0: one that is chosen
+    std::string login_options;       // with which `cellgate login` finds the server
 };
 
 struct ServerSpec;

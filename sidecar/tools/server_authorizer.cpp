@@ -65,8 +65,9 @@ ServerAuthorizer::ServerAuthorizer(async::Loop& loop, Clock& clock, LoginStore& 
 
 Error ServerAuthorizer::login_required(const std::string& why) const {
     return Error(ErrorCode::login_required, fmt::format("the tool server {} {}", in_quotes(key_.server), why),
-                 fmt::format("A user logs in: `cellgate login {}` in a terminal, or the editor's command for it.",
-                             escape_unprintable(key_.server)));
+                 fmt::format("A user logs in: `cellgate login {}{}{}` in a terminal, or the editor's command for it.",
+                             escape_unprintable(key_.server), settings_.login_options.empty() ? "" : " ",
+                             escape_unprintable(settings_.login_options)));
 }
 
 ToolServerAuthorization ServerAuthorizer::state() const {

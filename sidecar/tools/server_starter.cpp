@@ -102,7 +102,10 @@ std::shared_ptr<ServerAuthorizer> ServerStarter::authorizer_of(const ServerSpec&
         return nullptr;
     }
     const LoginKey key{spec.name, expand_url(spec, options_.workspace, options_.environment, given)};
-    return logins_.authorizer(key, expand_oauth(spec, options_.workspace, options_.environment, given));
+    OAuthSettings settings = expand_oauth(spec, options_.workspace, options_.environment, given);
+    const auto options = options_.login_options.find(spec.name);
+    settings.login_options = options == options_.login_options.end() ? std::string() : options->second;
+    return logins_.authorizer(key, std::move(settings));
 }
 
 std::string ServerStarter::root_for(const ServerSpec& spec) const {

@@ -460,7 +460,8 @@ class CommandLine(LoginTest):
         call = ("call", "look", "--allow", "web/look")
         refused = self.cellgate(*call)
         self.assertEqual(refused.returncode, 1)
-        self.assertIn("cellgate login web", refused.stderr)
+        self.assertIn(f"`cellgate login web --url {self.url}` in a terminal", refused.stderr)
+        self.assertEqual(self.cellgate("logout").stdout, "there was no login to web\n")
         login, page = self.start_login()
         self.assertEqual(browse(page), 200)
         out, _ = login.communicate()
@@ -468,6 +469,13 @@ class CommandLine(LoginTest):
         self.assertIn("seen", self.cellgate(*call).stdout)
         self.assertEqual(self.cellgate("logout").stdout, "logged out of web\n")
         self.assertEqual(self.cellgate(*call).returncode, 1)
+
+    def test_the_login_of_a_server_of_a_file_is_advised_with_the_file(self):
+        self.serve()
+        config = self.workspace.write("a b.json", json.dumps({"mcpServers": {"web": {"url": self.url}}}))
+        refused = subprocess.run([CELLGATE, "call", "web", "look", "--mcp-config", str(config)], cwd=self.workspace.path,
+                                 text=True, env=self.workspace.environment(), stdin=subprocess.DEVNULL, capture_output=True)
+        self.assertIn(f"`cellgate login web --mcp-config '{config}'` in a terminal", refused.stderr)
 
     def test_with_json_it_prints_what_the_methods_answer(self):
         self.serve()

@@ -24,8 +24,9 @@ struct SidecarOptions {
     std::map<std::string, std::string> environment;                // of this process
     std::vector<protocol::RuleSpec> rules;                         // from the command line
     std::map<std::string, protocol::McpServerConfig> tool_servers; // from the command line: their start is allowed
-    std::optional<std::string> sandbox_config;                     // sandbox settings file, for sessions that name none
-    std::optional<std::string> trace_file;                         // every message of every client, as JSON lines
+    std::map<std::string, std::string> login_options; // by server: with which options `cellgate login` finds it
+    std::optional<std::string> sandbox_config;        // sandbox settings file, for sessions that name none
+    std::optional<std::string> trace_file;            // every message of every client, as JSON lines
     // Whether it outlives its clients: after a crash, the next sidecar reports the lost work. False for a sidecar that
     // is part of its only client.
     bool outlives_clients = true;

@@ -53,6 +53,7 @@ struct RegistryOptions {
     std::string saved_tools_directory = {}; // of this workspace; empty: nothing can be saved
     SavedToolRunner* saved_tools = nullptr; // stays as long as the registry; the same without it
     RecordedRules recorded_rules = {};
+    std::map<std::string, std::string> login_options = {}; // by server: with which options `cellgate login` finds it
 };
 
 class RunningServers;

@@ -121,7 +121,7 @@ void add_events(CLI::App& app, Invocation& invocation) {
     command
         ->add_option("--from", arguments->from_seq,
                      fmt::format("Begin with this entry; default: with the newest {}", shown_first))
-        ->check(CLI::NonNegativeNumber.description({}))
+        ->check(whole_number(0))
         ->type_name("NUMBER");
     add_json(*command, arguments->json);
     run_on_loop(*command, invocation, arguments, follow);

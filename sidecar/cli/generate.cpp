@@ -5,11 +5,11 @@
 #include "json_output.hpp"
 #include "sidecar_arguments.hpp"
 #include "terminal_client.hpp"
+#include "value_checks.hpp"
 
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
 
 namespace cellgate::cli {
 
@@ -86,12 +86,14 @@ void add_generate(CLI::App& app, Invocation& invocation) {
         ->required();
     show_forms(*command, "What starts the server. Without it, NAME is a server of .mcp.json, .vscode/mcp.json "
                          "or --mcp-config, or the built-in `host`");
-    command->add_option("--language", arguments->language, "Of the package; default: python")
-        ->type_name("python|typescript")
-        ->transform(CLI::CheckedTransformer(std::map<std::string, protocol::WrapperLanguage>{
-                                                {"python", protocol::WrapperLanguage::python},
-                                                {"typescript", protocol::WrapperLanguage::typescript}})
-                        .description({}));
+    const auto take_language = [arguments](const std::string& name) {
+        arguments->language =
+            name == "python" ? protocol::WrapperLanguage::python : protocol::WrapperLanguage::typescript;
+    };
+    command->add_option_function<std::string>("--language", take_language, "Of the package; default: python")
+        ->check(one_of({"python", "typescript"}))
+        ->default_str("python")
+        ->type_name("python|typescript");
     command->add_option("--out", arguments->out_dir, "The folder for mcptools/; default: the workspace")
         ->type_name("DIR");
     arguments->sidecar.add_to(*command);

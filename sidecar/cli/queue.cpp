@@ -8,6 +8,7 @@
 #include "protocol/messages/sessions.hpp"
 #include "running_sidecar.hpp"
 #include "text_table.hpp"
+#include "value_checks.hpp"
 
 #include <fmt/format.h>
 
@@ -98,7 +99,7 @@ void add_queue(CLI::App& app, Invocation& invocation) {
     cancelling.add_flag_callback(
         "--force", [&params] { params.force = true; }, "If it does not stop, start its kernel again");
     cancelling.add_option("--grace", params.grace_seconds, "How long it has to stop; default: 5")
-        ->check(CLI::NonNegativeNumber.description({}))
+        ->check(number_of_seconds())
         ->type_name("SECONDS");
 }
 

@@ -77,6 +77,9 @@ std::optional<std::uint64_t> bytes_in(std::string text) {
     return is_size ? std::optional(static_cast<std::uint64_t>(bytes)) : std::nullopt;
 }
 
+// How the check of one_of() is named; its names follow.
+constexpr std::string_view one_of_names = "one of:";
+
 // As RecordEntry in schemas/protocol.json has them.
 constexpr std::array types_of_entries = {"action.decided",  "action.ended",   "execution.started", "execution.ended",
                                          "kernel.started",  "kernel.ended",   "policy.added",      "policy.removed",
@@ -103,9 +106,29 @@ CLI::Validator existing_path() {
 
 CLI::Validator one_of(std::vector<std::string> names) {
     std::string expected = fmt::format("one of {}", fmt::join(names, ", "));
-    return value_check(std::move(expected), [names = std::move(names)](const std::string& text) {
+    std::string check_name = fmt::format("{}{}", one_of_names, fmt::join(names, ","));
+    CLI::Validator check = value_check(std::move(expected), [names = std::move(names)](const std::string& text) {
         return std::find(names.begin(), names.end(), text) != names.end();
     });
+    return check.name(std::move(check_name));
+}
+
+std::vector<std::string> names_taken_by(const CLI::Option& option) {
+    std::vector<std::string> names;
+    try {
+        // CLI11 shows the checks of no const option.
+        std::string_view rest = const_cast<CLI::Option&>(option).get_validator(0)->get_name(); // NOLINT
+        if (!rest.starts_with(one_of_names)) {
+            return names;
+        }
+        rest.remove_prefix(one_of_names.size());
+        while (!rest.empty()) {
+            names.emplace_back(rest.substr(0, rest.find(',')));
+            rest.remove_prefix(std::min(names.back().size() + 1, rest.size()));
+        }
+    } catch (const CLI::OptionNotFound&) { // it has no check
+    }
+    return names;
 }
 
 CLI::Validator entry_type() {
@@ -147,6 +170,13 @@ CLI::Validator positive_number() {
     return value_check("a number greater than 0", [](const std::string& text) {
         const auto number = number_in<double>(text);
         return number && *number > 0 && std::isfinite(*number);
+    });
+}
+
+CLI::Validator number_of_seconds() {
+    return value_check("a number of seconds from 0", [](const std::string& text) {
+        const auto number = number_in<double>(text);
+        return number && *number >= 0 && std::isfinite(*number);
     });
 }
 

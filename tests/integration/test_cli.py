@@ -152,6 +152,17 @@ class WithoutATerminal(CliTest):
         self.assertIn("cellgate generate host", ended.stderr)
         self.assertNotIn("install", ended.stderr)
 
+    def test_a_wrong_value_is_told_what_was_expected(self):
+        for words, said in ((("events", "--from", "abc"), "--from: expected a whole number from 0 on, found abc"),
+                            (("queue", "cancel", "x", "--grace", "abc"), "--grace: expected a number of seconds from 0, found abc"),
+                            (("queue", "cancel", "x", "--grace", "-1"), "--grace: expected a number of seconds from 0, found -1"),
+                            (("generate", "x", "--language", "perl"), "--language: expected one of python, typescript, found perl"),
+                            (("mcp", "--log-level", "foo"), "--log-level: expected one of error, warning, info, debug, found foo")):
+            with self.subTest(words):
+                ended = self.cli(*words)
+                self.assertEqual(ended.returncode, 2)
+                self.assertTrue(ended.stderr.startswith(said), ended.stderr)
+
     def test_a_refused_parameter_is_named_without_the_protocol_s_prefix(self):
         self.assertTrue(self.cli("install", "a b").stderr.startswith("cellgate: packages[0]: expected a package"))
 

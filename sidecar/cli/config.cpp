@@ -11,6 +11,7 @@
 #include "json_output.hpp"
 #include "store/directories.hpp"
 #include "text_table.hpp"
+#include "value_checks.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -163,7 +164,8 @@ Json schema_of(const CLI::Option& option) {
     if (!takes_value(option)) {
         return {{"type", "boolean"}};
     }
-    const Json value = {{"type", {"string", "number"}}};
+    const std::vector<std::string> names = names_taken_by(option);
+    const Json value = names.empty() ? Json{{"type", {"string", "number"}}} : Json{{"enum", names}};
     if (option.get_items_expected_max() == 1) {
         return value;
     }

@@ -96,6 +96,9 @@ class Config(CliTest):
                 if valid:
                     self.assertEqual(shown.returncode, 0, shown.stderr)
         self.assertIn("description", schema["properties"]["run"]["properties"]["allow-read"])
+        for command, option, names in (("mcp", "log-level", ["error", "warning", "info", "debug"]),
+                                       ("generate", "language", ["python", "typescript"])):
+            self.assertEqual(schema["properties"][command]["properties"][option]["enum"], names)
 
     def test_a_value_counts_for_its_subcommand_alone(self):
         self.configure('[run]\ntimeout = "soon"\n')
@@ -120,6 +123,9 @@ class Config(CliTest):
         values = {each["name"]: (each["values"], each["from"].split(":")[-1]) for each in shown}
         self.assertEqual(values["run.timeout"], (["5"], "2"))
         self.assertEqual(values["run.no-sandbox"], (["false"], "default"))
+        self.assertEqual(values["mcp.log-level"], (["info"], "default"))
+        self.assertEqual(values["serve.log-level"], (["warning"], "default"))
+        self.assertEqual(values["generate.language"], (["python"], "default"))
         self.assertEqual(values["run.allow-read"], ([], "default"))
         self.assertEqual(values["record.list.limit"][1], "default")
         self.assertNotEqual(values["record.list.limit"][0], [])

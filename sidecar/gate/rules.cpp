@@ -177,6 +177,17 @@ std::string condition_words(const Matcher& matcher) {
     return " one of " + values;
 }
 
+// How a rule names exactly what it allows of a tool of `host`.
+std::string exact_rule_hint(const std::optional<std::string>& tool) {
+    if (tool == "run_command" || !tool) {
+        return R"(name its arguments whole: host/run_command ={"argv":["make","test"]})";
+    }
+    if (tool == "write_file") {
+        return R"(name its arguments whole: host/write_file ={"path":"notes.txt","content":"text"})";
+    }
+    return fmt::format("name its arguments whole, as JSON: host/{} ={{...}}", visible_name(*tool));
+}
+
 } // namespace
 
 Rule make_rule(protocol::RuleSpec spec, RuleSource source, WallTime now) {
@@ -262,7 +273,7 @@ void check_new_rule(const Rule& rule, WallTime now) {
                            rule.tool ? visible_name(*rule.tool) : std::string(enum_name(*rule.kind))),
                rule.kind == ActionKind::network ? "name the host"
                : rule.kind == ActionKind::host
-                   ? R"(name its arguments whole: host/run_command ={"argv":["make","test"]})"
+                   ? exact_rule_hint(rule.tool)
                    : "allow it where it is asked about, for this workspace or always: that makes the rule");
     }
 }

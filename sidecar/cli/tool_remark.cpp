@@ -3,6 +3,7 @@
 #include "base/escape_unprintable.hpp"
 #include "base/shell_words.hpp"
 #include "base/suggest.hpp"
+#include "hook_format.hpp"
 #include "tools/config.hpp"
 
 #include <fmt/format.h>
@@ -25,6 +26,12 @@ std::string with_hint(const std::string& remark, const std::string& hint) {
     return hint.empty() ? remark : remark + "\n  " + hint;
 }
 
+// An agent whose hooks ask: no tool server, but rules name it as one.
+bool is_hook_agent(const std::string& server) {
+    return std::any_of(hook_agents.begin(), hook_agents.end(),
+                       [&server](const HookAgent& agent) { return agent.name == server; });
+}
+
 std::string unknown_server(const std::vector<std::string>& names, bool sidecar_runs, const std::string& server) {
     if (!sidecar_runs) {
         return with_hint(fmt::format("no file of the workspace names a tool server {}, and no sidecar runs that may "
@@ -43,6 +50,9 @@ std::string tool_remark(const std::vector<protocol::ToolServerInfo>& servers, bo
     const auto found =
         std::find_if(servers.begin(), servers.end(), [&server](const auto& each) { return each.name == server; });
     const bool is_listed = found != servers.end();
+    if (!is_listed && is_hook_agent(server)) {
+        return {};
+    }
     if (!is_listed && server != tools::saved_server_name) { // which is listed once it has tools
         return unknown_server(names_in_list(servers), sidecar_runs, server);
     }

@@ -139,6 +139,16 @@ class PolicyCommand(CliTest):
         self.assertIn("no file of the workspace names a tool server fux, and no sidecar runs", said)
         self.assertIn("Did you mean fix?", said)
 
+    def test_the_agents_of_hooks_are_no_unknown_servers(self):
+        for server in ("claude", "codex"):
+            self.assertEqual(self.policy("add", f"allow {server}/Read").stderr, "")
+        self.assertIn("no file of the workspace names", self.policy("add", "allow claud/Read").stderr)  # the control
+
+    def test_the_hint_for_a_wide_rule_is_about_its_tool(self):
+        for tool in ("write_file", "run_command"):
+            refused = self.policy("add", f"allow host/{tool}")
+            self.assertIn(f"name its arguments whole: host/{tool} ={{", refused.stderr)
+
     def test_an_allow_rule_says_what_it_would_have_allowed_and_asks(self):
         self.call({"s": "data/a.txt"}, "allow")
         self.call({"s": "data/b.txt"}, "deny")

@@ -1,5 +1,6 @@
 // `cellgate save FILE NAME`: a function of Python becomes a tool of the server `saved`, once its user has agreed.
 
+#include "argument_error.hpp"
 #include "base/files.hpp"
 #include "base/json_codec.hpp"
 #include "commands.hpp"
@@ -7,6 +8,7 @@
 #include "protocol/messages/record.hpp"
 #include "sidecar_arguments.hpp"
 #include "terminal_client.hpp"
+#include "tools/rule_text.hpp"
 #include "tools/saved_tool.hpp"
 #include "value_checks.hpp"
 
@@ -51,7 +53,18 @@ Task<std::string> execution_of(TerminalClient* client, std::string named) {
     co_return *found.entries.front().execution_id;
 }
 
+void check_rules(const std::vector<std::string>& rules) {
+    try {
+        for (const std::string& rule : rules) {
+            tools::parse_rule(rule, std::chrono::system_clock::now());
+        }
+    } catch (const Error& error) {
+        rethrow_of_typed_rule(error);
+    }
+}
+
 Task<void> save(SaveArguments* arguments, TerminalClient& client) {
+    check_rules(arguments->rules);
     if (!arguments->rules_of.empty()) {
         arguments->function.rules_of.emplace();
     }
@@ -76,7 +89,8 @@ Task<void> save(SaveArguments* arguments, TerminalClient& client) {
 std::string read_code(const std::string& file) {
     std::optional<std::string> code = read_file(file == "-" ? "/dev/stdin" : file);
     if (!code) {
-        throw system_error(ErrorCode::arguments_invalid, fmt::format("cannot read {}", file), errno);
+        const Error problem = system_error(ErrorCode::arguments_invalid, fmt::format("cannot read {}", file), errno);
+        throw ArgumentError(problem.code, problem.message, problem.hint);
     }
     return std::move(*code);
 }

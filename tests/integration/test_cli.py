@@ -163,6 +163,14 @@ class WithoutATerminal(CliTest):
                 self.assertEqual(ended.returncode, 2)
                 self.assertTrue(ended.stderr.startswith(said), ended.stderr)
 
+    def test_a_file_that_is_not_there_and_a_rule_that_is_none_are_wrong_arguments(self):
+        script = self.script("def total():\n    return 1\n")
+        for words in (("run", "nope.py"), ("check", "nope.py"), ("save", "nope.py", "f"), ("run", "--mcp-config", "nope.json", script),
+                      ("save", script, "total", "--rule", "nonsense")):
+            with self.subTest(words):
+                ended = self.cli(*words)
+                self.assertEqual(ended.returncode, 2, ended.stderr)
+
     def test_a_refused_parameter_is_named_without_the_protocol_s_prefix(self):
         self.assertTrue(self.cli("install", "a b").stderr.startswith("cellgate: packages[0]: expected a package"))
 

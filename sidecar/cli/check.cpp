@@ -2,6 +2,7 @@
 
 #include "base/escape_unprintable.hpp"
 #include "base/files.hpp"
+#include "base/json_codec.hpp"
 #include "checked_source.hpp"
 #include "commands.hpp"
 #include "json_output.hpp"
@@ -55,6 +56,13 @@ void print_finding(const CheckArguments& arguments, const CheckedSource& source,
     if (found.edits) {
         fmt::print("  --fix mends it\n");
     }
+}
+
+// What the protocol says of it, with the file.
+void print_as_json(const std::string& file, const protocol::Diagnostic& found) {
+    std::string line = R"({"file":)";
+    append_json_string(line, file);
+    fmt::print("{},{}\n", line, to_json(found).substr(1));
 }
 
 void replace_text(const std::string& path, const std::string& text) {
@@ -134,7 +142,7 @@ Task<void> check(CheckArguments* arguments, TerminalClient& client) {
     for (const protocol::Diagnostic& each : findings.all) {
         arguments->exit_code = each.severity == protocol::Severity::error ? 1 : arguments->exit_code;
         if (arguments->json) {
-            fmt::print("{}\n", to_json(each));
+            print_as_json(arguments->file, each);
         } else {
             print_finding(*arguments, source, each, severity_names[static_cast<int>(each.severity)]);
         }

@@ -249,6 +249,7 @@ class OnTheCommandLine(CliTest):
         self.assertEqual((ended.returncode, (self.workspace.path / "a.py").read_text().startswith("import json\nx = ")), (0, True))
         ended = self.cli("check", path, "--json", "--profile", "minimal")
         self.assertEqual([json.loads(line)["rule"] for line in ended.stdout.splitlines()][:1], ["rm.everything"])
+        self.assertEqual(json.loads(ended.stdout.splitlines()[0])["file"], str(path))
 
     def test_a_notebook_and_a_file_of_no_language(self):
         cells = [{"cell_type": "code", "source": "import json", "metadata": {}, "outputs": [], "execution_count": None},

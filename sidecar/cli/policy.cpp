@@ -8,6 +8,7 @@
 #include "base/host.hpp"
 #include "base/json_codec.hpp"
 #include "base/json_scan.hpp"
+#include "chosen_id.hpp"
 #include "commands.hpp"
 #include "json_output.hpp"
 #include "policy_text.hpp"
@@ -23,7 +24,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <string>
@@ -153,31 +156,13 @@ Task<void> add_rule(PolicyArguments* arguments, TerminalClient& client) {
     fmt::print("{}\n", arguments->json ? to_json(rule) : "added: cellgate policy remove " + rule.id);
 }
 
-// The id that this begins; itself where it is too short or begins none, which the sidecar then refuses.
-std::string chosen_id(const std::vector<protocol::Rule>& rules, const std::string& beginning) {
-    constexpr std::size_t min_length = 4;
-    std::vector<std::string> found;
-    for (const protocol::Rule& rule : rules) {
-        if (rule.id == beginning) {
-            return beginning;
-        }
-        if (rule.id.starts_with(beginning)) {
-            found.push_back(rule.id);
-        }
-    }
-    if (found.size() > 1) {
-        throw Error(ErrorCode::rule_invalid,
-                    fmt::format("{} rules begin with \"{}\": {}", found.size(), escape_unprintable(beginning),
-                                fmt::join(found, ", ")),
-                    "type more of the id");
-    }
-    return found.empty() || beginning.size() < min_length ? beginning : found.front();
-}
-
 Task<void> remove_rule(PolicyArguments* arguments, TerminalClient& client) {
     const Empty nothing;
     const protocol::PolicyListResult known = co_await client.sidecar().call<protocol::PolicyList>(nothing);
-    protocol::PolicyRemoveParams params{chosen_id(known.rules, arguments->text)};
+    std::vector<std::string> ids;
+    std::transform(known.rules.begin(), known.rules.end(), std::back_inserter(ids),
+                   [](const protocol::Rule& rule) { return rule.id; });
+    protocol::PolicyRemoveParams params{chosen_id(ids, arguments->text, "rules", ErrorCode::rule_invalid)};
     const Empty result = co_await client.sidecar().call<protocol::PolicyRemove>(std::move(params));
     if (arguments->json) {
         fmt::print("{}\n", to_json(result));

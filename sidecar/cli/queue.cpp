@@ -3,6 +3,7 @@
 #include "base/escape_unprintable.hpp"
 #include "base/json_codec.hpp"
 #include "base/json_scan.hpp"
+#include "chosen_id.hpp"
 #include "duration_text.hpp"
 #include "protocol/messages/executions.hpp"
 #include "protocol/messages/sessions.hpp"
@@ -77,7 +78,13 @@ Task<void> list_queue(WorkspaceClient* client, QueueArguments* arguments) {
 }
 
 Task<void> cancel(WorkspaceClient* client, QueueArguments* arguments) {
+    std::vector<std::string> ids;
+    const std::vector<protocol::ExecutionInfo> unfinished = co_await find_unfinished(client);
+    for (const protocol::ExecutionInfo& each : unfinished) {
+        ids.push_back(each.execution_id);
+    }
     protocol::ExecuteCancelParams params = arguments->cancel;
+    params.execution_id = chosen_id(ids, params.execution_id, "executions", ErrorCode::execution_not_found);
     const protocol::ExecuteCancelResult result = co_await client->call<protocol::ExecuteCancel>(std::move(params));
     if (arguments->json) {
         fmt::print("{}\n", to_json(result));
@@ -96,6 +103,7 @@ void add_queue(CLI::App& app, Invocation& invocation) {
     protocol::ExecuteCancelParams& params = parts.arguments().cancel;
     CLI::App& cancelling = parts.add("cancel", "Take it out of the queue; interrupt it if it runs",
                                      beside_sidecar(cancel), "EXECUTION", params.execution_id);
+    cancelling.get_option("EXECUTION")->description("As `list` shows it, or a beginning of it that no other has");
     cancelling.add_flag_callback(
         "--force", [&params] { params.force = true; }, "If it does not stop, start its kernel again");
     cancelling.add_option("--grace", params.grace_seconds, "How long it has to stop; default: 5")

@@ -3,6 +3,7 @@
 #include "base/escape_unprintable.hpp"
 #include "base/json_codec.hpp"
 #include "base/json_scan.hpp"
+#include "chosen_id.hpp"
 #include "protocol/messages/kernels.hpp"
 #include "record_text.hpp"
 #include "running_sidecar.hpp"
@@ -126,7 +127,18 @@ void print_variables(const Variables& variables) {
     fmt::print("{}{}", rows.size() > 1 ? text_table(rows) : "", variables.result->truncated ? "  and more\n" : "");
 }
 
+// Makes the typed beginning of an id the id.
+Task<void> complete_id(WorkspaceClient* client, SessionArguments* arguments) {
+    std::vector<std::string> ids;
+    const protocol::SessionListResult list = co_await client->call<protocol::SessionList>();
+    for (const protocol::SessionInfo& each : list.sessions) {
+        ids.push_back(each.session_id);
+    }
+    arguments->id = chosen_id(ids, arguments->id, "sessions", ErrorCode::session_not_found);
+}
+
 Task<void> show_session(WorkspaceClient* client, SessionArguments* arguments) {
+    co_await complete_id(client, arguments);
     std::string id = arguments->id;
     const protocol::SessionInfo session = co_await find_session(client, std::move(id));
     std::optional<std::string> profile = session.profile;
@@ -178,6 +190,7 @@ Task<void> create_session(WorkspaceClient* client, SessionArguments* arguments) 
 }
 
 Task<void> restart_session(WorkspaceClient* client, SessionArguments* arguments) {
+    co_await complete_id(client, arguments);
     std::string id = arguments->id;
     co_await find_session(client, std::move(id)); // restart itself would start one
     protocol::SessionRestartParams params;
@@ -188,6 +201,7 @@ Task<void> restart_session(WorkspaceClient* client, SessionArguments* arguments)
 
 template <class Method>
 Task<void> change_session(WorkspaceClient* client, SessionArguments* arguments) {
+    co_await complete_id(client, arguments);
     protocol::SessionParams params = arguments->params();
     const Empty result = co_await client->call<Method>(std::move(params));
     if (arguments->json) {
@@ -228,6 +242,10 @@ void add_session(CLI::App& app, Invocation& invocation) {
               beside_sidecar(change_session<protocol::SessionInterrupt>), "ID", id);
     parts.add("close", "End its kernel and forget it", beside_sidecar(change_session<protocol::SessionClose>), "ID",
               id);
+    for (const char* part : {"show", "restart", "interrupt", "close"}) {
+        command->get_subcommand(part)->get_option("ID")->description(
+            "As `list` shows it, or a beginning of it that no other has");
+    }
 }
 
 } // namespace cellgate::cli

@@ -61,6 +61,14 @@ class Sessions(CommandsBesideEditor):
         for absent in ("other.example.org", "OF_OTHER", "hidden-value"):
             self.assertNotIn(absent, text)
 
+    def test_a_beginning_of_an_id_that_no_other_has_is_enough(self):
+        for name in ("planning", "plan-b", "other"):
+            self.command("session", "create", name)
+        self.command("session", "close", "plan", code=1)  # which begins two
+        self.command("session", "close", "oth", code=1)  # and this is too short
+        self.command("session", "close", "plann")
+        self.assertEqual(set(self.sessions()), {"plan-b", "other"})
+
     def test_what_is_not_there_is_named(self):
         for part in ("show", "restart", "interrupt", "close"):
             self.assertIn("nothere", self.command("session", part, "nothere", code=1))
@@ -92,7 +100,9 @@ class Queue(CommandsBesideEditor):
         table = self.command("queue", "list")
         self.assertRegex(table, rf"(?m)^{running.id} +default +running +[0-9]+ s +the user +import time$")
         self.assertRegex(table, rf"(?m)^{waiting[1].id} +default +behind 2 +- +the user +print\(2\)$")
-        self.command("queue", "cancel", waiting[0].id)
+        for few in ("", waiting[0].id[:3]):
+            self.command("queue", "cancel", few, code=1)
+        self.command("queue", "cancel", waiting[0].id[:12])
         self.assertEqual(waiting[0].result()["status"], "cancelled")
         self.command("queue", "cancel", running.id)
         running.result()

@@ -6,6 +6,9 @@
 #include "base/sync.hpp"
 #include "elicitation_prompt.hpp"
 #include "terminal_text.hpp"
+#include "tool_remark.hpp"
+
+#include <algorithm>
 
 namespace cellgate::cli {
 
@@ -91,9 +94,40 @@ std::unique_ptr<TerminalClient> make_client(async::Loop* loop, service::SidecarO
     }
 }
 
-Task<void> start_and_run(TerminalClient* client, std::function<Task<void>(TerminalClient&)> body) {
+using Rules = std::vector<protocol::RuleSpec>;
+
+bool names_a_tool(const protocol::RuleSpec& rule) {
+    return rule.server && rule.tool;
+}
+
+// Of the command line's rules, which tools are not there, at servers that ran by now.
+Task<void> remark_missing_tools(TerminalClient* client, const Rules* rules) {
+    if (std::none_of(rules->begin(), rules->end(), names_a_tool)) {
+        co_return;
+    }
+    const Empty nothing;
+    protocol::ToolServersListResult known;
+    try {
+        known = co_await client->sidecar().call<protocol::ToolServersList>(nothing);
+    } catch (const Error&) {
+        co_return; // the sidecar has ended, of which `body` told
+    }
+    for (const protocol::RuleSpec& rule : *rules) {
+        const bool has_run = std::any_of(known.servers.begin(), known.servers.end(), [&rule](const auto& server) {
+            return server.name == rule.server && server.tools.has_value();
+        });
+        if (!has_run || !names_a_tool(rule)) {
+            continue;
+        }
+        if (const std::string remark = tool_remark(known.servers, true, *rule.server, rule.tool); !remark.empty()) {
+            client->printer().note("cellgate: --allow: " + remark);
+        }
+    }
+}
+
+Task<void> start_and_run(TerminalClient* client, std::function<Task<void>(TerminalClient&)> body, const Rules* rules) {
     co_await client->sidecar().start();
-    co_await body(*client);
+    co_await finally(body(*client), remark_missing_tools(client, rules));
 }
 
 } // namespace
@@ -107,9 +141,10 @@ service::SidecarOptions options_of(const std::string& workspace) {
 
 Task<void> with_terminal_client(async::Loop* loop, service::SidecarOptions options,
                                 std::function<Task<void>(TerminalClient&)> body) {
+    const Rules rules = options.rules;
     const std::unique_ptr<TerminalClient> client = make_client(loop, std::move(options));
     try {
-        co_await finally(start_and_run(client.get(), std::move(body)), client->close());
+        co_await finally(start_and_run(client.get(), std::move(body), &rules), client->close());
     } catch (Error& problem) {
         if (const std::string advice = client->advice(); !advice.empty()) {
             problem.hint += (problem.hint.empty() ? "" : "\n  ") + advice;

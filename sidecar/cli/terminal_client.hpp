@@ -56,7 +56,8 @@ class TerminalClient final : public ClientEvents {
 // For a workspace, in the environment of this process.
 service::SidecarOptions options_of(const std::string& workspace);
 
-// Runs `body` with a client, always closes it, and rethrows an error of `body` with the client's advice added.
+// Runs `body` with a client, says which tools that the options' rules name are not there, always closes it, and
+// rethrows an error of `body` with the client's advice added.
 Task<void> with_terminal_client(async::Loop* loop, service::SidecarOptions options,
                                 std::function<Task<void>(TerminalClient&)> body);
 

@@ -95,6 +95,21 @@ void report(const protocol::CallToolResult& result, gate::OutcomeReport& outcome
     outcome.failed("the tool says that it failed");
 }
 
+protocol::RuleSpec spec_of(const protocol::Rule& rule) {
+    protocol::RuleSpec spec;
+    spec.effect = rule.effect;
+    spec.kind = rule.kind;
+    spec.server = rule.server;
+    spec.tool = rule.tool;
+    spec.arguments = rule.arguments;
+    return spec;
+}
+
+// A rule of the command line has an id that nobody has seen.
+std::string known_as(const protocol::Rule& rule, const gate::Gate& gate) {
+    return in_quotes(rule.source == protocol::RuleSource::command_line ? gate.policy_words(spec_of(rule)) : rule.id);
+}
+
 std::optional<RuleProblem> problem_of(const protocol::Rule& rule, const std::string& server, const ToolServer& offering,
                                       const Tool& tool) {
     // One whose name is spelled like this tool's means it, unless there is a tool of that very name.
@@ -103,12 +118,7 @@ std::optional<RuleProblem> problem_of(const protocol::Rule& rule, const std::str
     if (!is_meant) {
         return std::nullopt;
     }
-    protocol::RuleSpec spec;
-    spec.kind = rule.kind;
-    spec.server = rule.server;
-    spec.tool = rule.tool;
-    spec.arguments = rule.arguments;
-    return check_rule(spec, server, offering.tools());
+    return check_rule(spec_of(rule), server, offering.tools());
 }
 
 } // namespace
@@ -126,7 +136,7 @@ void ToolCallDispatcher::require_fitting_rules(const CallContext& context, const
         if (!problem) {
             continue;
         }
-        log_warning("the rule {} can match no call: {}. {}", in_quotes(rule.id), problem->what, problem->hint);
+        log_warning("the rule {} can match no call: {}. {}", known_as(rule, gate_), problem->what, problem->hint);
         if (rule.effect != protocol::Effect::deny) {
             continue;
         }

@@ -210,6 +210,15 @@ class WithoutATerminal(CliTest):
         ended = self.cli("run", "--mcp-config", config, "--allow", "fix/tool-1 s=named", "--allow", "fix/*", script)
         self.assertEqual(ended.returncode, 0, ended.stderr)
 
+    def test_a_rule_of_the_command_line_that_covers_nothing_is_named_by_what_it_says(self):
+        call = ("call", "--mcp-config", self.config(), "fix", "tool-1", '{"s": "x"}')
+        ended = self.cli(*call, "--allow", "fix/tol-1")
+        self.assertIn("--allow: there is no tool fix/tol-1 now\n  Did you mean tool-1?", ended.stderr)
+        ended = self.cli(*call, "--allow", "fix/tool-1 t=x")
+        self.assertIn('the rule "allow tool tool-1 of fix', ended.stderr)
+        ended = self.cli(*call, "--allow", "fix/tool-1 s=x")
+        self.assertEqual((ended.returncode, ended.stderr), (0, ""))  # the control
+
     def test_a_rule_for_everything_is_refused_before_anything_runs(self):
         script = self.script("open('ran', 'w')")
         for rule in ("*", "*/*", "**", "", "/", "fix", "*/tool", "/x", "fix/"):

@@ -3,9 +3,9 @@
 #include "approval_prompt.hpp"
 #include "base/clock.hpp"
 #include "base/encoding.hpp"
+#include "base/enum_name.hpp"
 #include "base/escape_unprintable.hpp"
 #include "base/json_codec.hpp"
-#include "base/json_scan.hpp"
 #include "daemon/connect.hpp"
 #include "duration_text.hpp"
 #include "prompt_text.hpp"
@@ -93,7 +93,7 @@ std::string age_words(const std::string& created_at) {
 
 std::string approval_entry(const protocol::Approval& approval) {
     std::string text = fmt::format("{}  {}  {}", ApprovalPrompt::short_id(approval.approval_id),
-                                   decode_json_string(to_json(approval.action.kind)), age_words(approval.created_at));
+                                   enum_name(approval.action.kind), age_words(approval.created_at));
     if (approval.session_id) {
         text += "  session " + escape_unprintable(*approval.session_id);
     }
@@ -187,8 +187,7 @@ Task<void> deny_approval(WorkspaceClient* client, ApprovalsArguments* arguments)
 
 std::string resolved_line(const protocol::ApprovalResolvedParams& resolved) {
     return fmt::format("{}  {} by {}{}\n", ApprovalPrompt::short_id(resolved.approval_id),
-                       resolved.decision == protocol::Verdict::allow ? "allowed" : "denied",
-                       decode_json_string(to_json(resolved.by)),
+                       resolved.decision == protocol::Verdict::allow ? "allowed" : "denied", enum_name(resolved.by),
                        resolved.reason ? ": " + escape_unprintable(*resolved.reason) : "");
 }
 

@@ -5,6 +5,7 @@
 #include "approval_prompt.hpp"
 #include "base/environment.hpp"
 #include "base/files.hpp"
+#include "base/json_codec.hpp"
 #include "base/names.hpp"
 #include "base/shell_words.hpp"
 #include "base/sync.hpp"
@@ -42,8 +43,7 @@ struct WriteArguments {
 };
 
 std::string replaced(std::string text, const std::string& name, const std::string& value) {
-    std::string literal;
-    append_json_string(literal, value);
+    const std::string literal = to_json(value);
     for (std::size_t at = 0; (at = text.find(name, at)) != std::string::npos; at += literal.size()) {
         text.replace(at, name.size(), literal);
     }

@@ -1,7 +1,9 @@
 #include "elicitation_text.hpp"
 
 #include "base/escape_unprintable.hpp"
+#include "base/json_codec.hpp"
 #include "base/json_value.hpp"
+#include "base/text.hpp"
 #include "prompt_text.hpp"
 #include "protocol/origin_text.hpp"
 #include "tools/elicitation_values.hpp"
@@ -93,16 +95,13 @@ std::string initial_of(const ElicitationField& field) {
 
 // The option of this number; nothing if there is none.
 std::optional<std::string> option_at(const ElicitationField& field, std::string_view typed) {
-    typed.remove_prefix(std::min(typed.find_first_not_of(' '), typed.size()));
-    typed = typed.substr(0, typed.find_last_not_of(' ') + 1);
+    typed = trim(typed, " ");
     std::size_t number = 0;
     const auto [end, status] = std::from_chars(typed.data(), typed.data() + typed.size(), number);
     if (status != std::errc() || end != typed.data() + typed.size() || number == 0 || number > field.options->size()) {
         return std::nullopt;
     }
-    std::string json;
-    append_json_string(json, (*field.options)[number - 1].value);
-    return json;
+    return to_json((*field.options)[number - 1].value);
 }
 
 // As JSON; nothing if it cannot be read so.

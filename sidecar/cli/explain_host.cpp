@@ -1,9 +1,9 @@
 #include "explain_host.hpp"
 
 #include "async/loop.hpp"
+#include "base/enum_name.hpp"
 #include "base/escape_unprintable.hpp"
 #include "base/json_codec.hpp"
-#include "base/json_scan.hpp"
 #include "base/sync.hpp"
 #include "egress/public_address_policy.hpp"
 #include "egress/settings_rules.hpp"
@@ -69,7 +69,7 @@ bool is_ambiguous_address(const std::string& subject) {
 
 void print_host(const std::string& host, protocol::Effect effect, const std::string& reason, bool as_json) {
     if (as_json) {
-        print_json({{"host", host}, {"effect", decode_json_string(to_json(effect))}, {"reason", reason}});
+        print_json({{"host", host}, {"effect", enum_name(effect)}, {"reason", reason}});
         return;
     }
     const char* word = effect == protocol::Effect::allow  ? "allowed"

@@ -1,23 +1,16 @@
 #include "file_language.hpp"
 
 #include "base/suggest.hpp"
+#include "base/text.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <filesystem>
 #include <vector>
 
 namespace cellgate::cli {
 
 namespace {
-
-std::string lower_case(std::string_view text) {
-    std::string lower(text);
-    std::transform(lower.begin(), lower.end(), lower.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return lower;
-}
 
 struct Language {
     std::string_view name;
@@ -62,13 +55,13 @@ std::optional<std::string> language_of_ending(std::string_view ending) {
 } // namespace
 
 std::optional<std::string> language_of_file(std::string_view path) {
-    return language_of_ending(lower_case(std::filesystem::path(path).extension().string()));
+    return language_of_ending(lower(std::filesystem::path(path).extension().string()));
 }
 
 std::optional<std::string> language_of_name(std::string_view name) {
-    const std::string wanted = lower_case(name);
+    const std::string wanted = lower(name);
     for (const Language& language : languages) {
-        if (lower_case(language.name) == wanted) {
+        if (lower(language.name) == wanted) {
             return std::string(language.name);
         }
     }

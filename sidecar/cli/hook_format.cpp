@@ -30,16 +30,10 @@ struct HookInput {
     }
 };
 
-std::string json_text(std::string_view text) {
-    std::string out;
-    append_json_string(out, text);
-    return out;
-}
-
 std::string answer_before_tool(std::string_view verdict, std::string_view reason) {
     return fmt::format(
         R"({{"hookSpecificOutput":{{"hookEventName":"{}","permissionDecision":"{}","permissionDecisionReason":{}}}}})",
-        before_each_tool, verdict, json_text(reason));
+        before_each_tool, verdict, to_json(std::string(reason)));
 }
 
 std::string answer_before_prompt(std::string_view verdict, std::string_view rest) {
@@ -52,9 +46,8 @@ std::string answer_before_prompt(std::string_view verdict, std::string_view rest
 HookCall parse_hook_call(std::string_view input) {
     auto read = from_json<HookInput>(RawJson::parse(input), "input");
     if (read.event != before_each_tool && read.event != before_each_prompt) {
-        throw Error(ErrorCode::invalid_params,
-                    fmt::format("input.hook_event_name: expected {} or {}, found {}", before_each_tool,
-                                before_each_prompt, json_text(read.event)));
+        throw Error(ErrorCode::invalid_params, fmt::format("input.hook_event_name: expected {} or {}, found {}",
+                                                           before_each_tool, before_each_prompt, to_json(read.event)));
     }
     if (read.session && !is_identifier(*read.session)) {
         read.session.reset();
@@ -71,7 +64,7 @@ std::string hook_answer(const HookAgent& agent, std::string_view event, ClientVe
         case ClientVerdict::allow:
             return answer_before_prompt("allow", "");
         case ClientVerdict::deny:
-            return answer_before_prompt("deny", fmt::format(R"(,"message":{})", json_text(words)));
+            return answer_before_prompt("deny", fmt::format(R"(,"message":{})", to_json(words)));
         case ClientVerdict::ask:
             return {};
         }
@@ -105,7 +98,7 @@ std::string hook_settings(const std::string& command, std::string_view event, st
   }}
 }}
 )",
-                       event, json_text(guarded), timeout);
+                       event, to_json(guarded), timeout);
 }
 
 } // namespace cellgate::cli

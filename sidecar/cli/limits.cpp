@@ -1,6 +1,6 @@
 // `cellgate limits`: the limits of a session, and changing them.
 
-#include "base/json_scan.hpp"
+#include "base/enum_name.hpp"
 #include "protocol/messages/sessions.hpp"
 #include "running_sidecar.hpp"
 #include "session_text.hpp"
@@ -47,9 +47,9 @@ Task<void> change_limits(WorkspaceClient* client, LimitsArguments* arguments) {
     }
     fmt::print("{}", limits_text(result.limits));
     if (!result.after_restart.empty()) {
-        std::vector<std::string> names;
+        std::vector<std::string_view> names;
         for (const protocol::LimitName name : result.after_restart) {
-            names.push_back(decode_json_string(to_json(name)));
+            names.push_back(enum_name(name));
         }
         fmt::print("once its kernel has started again: {}\n", fmt::join(names, ", "));
     }

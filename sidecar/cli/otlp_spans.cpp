@@ -2,7 +2,9 @@
 
 #include "base/encoding.hpp"
 #include "base/json.hpp"
+#include "base/json_codec.hpp"
 #include "base/json_scan.hpp"
+#include "base/text.hpp"
 #include "record/trace_ids.hpp"
 
 #include <fmt/format.h>
@@ -27,28 +29,15 @@ std::string nanoseconds(std::string_view entry) {
     return std::to_string(std::chrono::duration_cast<std::chrono::nanoseconds>(since).count());
 }
 
-std::string json_text(std::string_view text) {
-    std::string out;
-    append_json_string(out, text);
-    return out;
-}
-
 // With a comma before it; nothing for an empty value.
 std::string attribute(std::string_view key, std::string_view value) {
-    return value.empty() ? std::string()
-                         : fmt::format(R"(,{{"key":"{}","value":{{"stringValue":{}}}}})", key, json_text(value));
+    return value.empty()
+               ? std::string()
+               : fmt::format(R"(,{{"key":"{}","value":{{"stringValue":{}}}}})", key, to_json(std::string(value)));
 }
 
 std::string first_line(const std::string& text) {
-    std::string line = text.substr(0, text.find('\n'));
-    if (line.size() > max_name) {
-        std::size_t end = max_name;
-        while (end > 0 && (static_cast<unsigned char>(line[end]) & 0xC0U) == 0x80U) {
-            --end;
-        }
-        line.resize(end);
-    }
-    return line;
+    return std::string(cut_at_character(text.substr(0, text.find('\n')), max_name));
 }
 
 // Numbers of actions are those of one run of a sidecar.
@@ -141,11 +130,11 @@ void OtlpSpans::write(const Begun& begun, const std::string& end, std::string_vi
     constexpr int internal_kind = 1;
     const std::string parent = begun.parent_id ? fmt::format(R"("parentSpanId":"{}",)", *begun.parent_id) : "";
     const std::string attributes = begun.attributes.empty() ? "" : begun.attributes.substr(1);
-    const std::string status = failed ? fmt::format(R"({{"code":2,"message":{}}})", json_text(error)) : R"({"code":1})";
+    const std::string status = failed ? fmt::format(R"({{"code":2,"message":{}}})", to_json(error)) : R"({"code":1})";
     spans_.push_back(fmt::format(R"({{"traceId":"{}","spanId":"{}",{}"name":{},"kind":{},"startTimeUnixNano":"{}",)"
                                  R"("endTimeUnixNano":"{}","attributes":[{}],"status":{}}})",
-                                 begun.trace_id, begun.span_id, parent, json_text(begun.name), internal_kind,
-                                 begun.start, end, attributes, status));
+                                 begun.trace_id, begun.span_id, parent, to_json(begun.name), internal_kind, begun.start,
+                                 end, attributes, status));
 }
 
 std::string OtlpSpans::take() {

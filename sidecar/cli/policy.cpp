@@ -22,7 +22,6 @@
 #include "workspace_option.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>

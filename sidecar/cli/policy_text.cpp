@@ -1,5 +1,6 @@
 #include "policy_text.hpp"
 
+#include "base/enum_name.hpp"
 #include "base/escape_unprintable.hpp"
 #include "base/json_codec.hpp"
 #include "gate/connection_rule.hpp"
@@ -16,24 +17,12 @@ namespace cellgate::cli {
 
 namespace {
 
-template <class E>
-std::string_view name_of(E value) {
-    for (const auto& [each, name] : protocol::enum_names(value)) {
-        if (each == value) {
-            return name;
-        }
-    }
-    return "?";
-}
-
 // As a typed rule has it: as it is, or as a JSON string where that would end at one of `ends`.
 std::string spelled_in_rule(const std::string& text, const char* ends = " ") {
     if (!text.empty() && !text.starts_with('"') && text.find_first_of(ends) == std::string::npos) {
         return text;
     }
-    std::string quoted;
-    append_json_string(quoted, text);
-    return quoted;
+    return to_json(text);
 }
 
 std::string name_in_rule(const std::optional<std::string>& name) {
@@ -60,7 +49,7 @@ std::string condition(const protocol::Matcher& matcher) {
 
 // As an option of a typed rule.
 std::string injection(const protocol::Injection& inject) {
-    const std::string lead = fmt::format(" --{} ", name_of(inject.as));
+    const std::string lead = fmt::format(" --{} ", enum_name(inject.as));
     const std::string_view between = inject.as == protocol::InjectionAs::header ? ": " : "=";
     const std::string named = inject.name ? fmt::format("{}{}{}", *inject.name, between, inject.value) : inject.value;
     return lead + spelled_in_rule(named) + (inject.variable ? " --variable " + *inject.variable : std::string());
@@ -83,13 +72,13 @@ std::string request_parts(const AnyRule& rule) {
 // What both kinds of rule have.
 template <class AnyRule>
 std::string what(const AnyRule& rule) {
-    std::string text(name_of(rule.effect));
+    std::string text(enum_name(rule.effect));
     if (rule.kind == protocol::ActionKind::server && rule.server) {
         text += fmt::format("  start of {}", *rule.server);
     } else if (rule.kind != protocol::ActionKind::request && (rule.server || rule.tool)) {
         text += fmt::format("  {}/{}", name_in_rule(rule.server), name_in_rule(rule.tool));
     } else {
-        text += fmt::format("  {}", rule.kind ? name_of(*rule.kind) : "everything");
+        text += fmt::format("  {}", rule.kind ? enum_name(*rule.kind) : "everything");
     }
     if (rule.host) {
         text += " " + gate::host_entry(*rule.host, rule.protocol);
@@ -120,12 +109,12 @@ std::string actions(std::int64_t count, std::string_view what) {
 } // namespace
 
 std::string_view effect_word(protocol::Effect effect) {
-    return name_of(effect);
+    return enum_name(effect);
 }
 
 std::string rule_line(const protocol::Rule& rule) {
     const std::string exact = rule.payload_hash ? ", exactly one payload" : "";
-    return escape_unprintable(fmt::format("{}  {}{}  ({})", rule.id, what(rule), exact, name_of(rule.source)));
+    return escape_unprintable(fmt::format("{}  {}{}  ({})", rule.id, what(rule), exact, enum_name(rule.source)));
 }
 
 std::string rule_line(const protocol::RuleSpec& rule) {

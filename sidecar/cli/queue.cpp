@@ -1,8 +1,8 @@
 // `cellgate queue`: what runs and waits in the sessions of the workspace's sidecar.
 
+#include "base/enum_name.hpp"
 #include "base/escape_unprintable.hpp"
 #include "base/json_codec.hpp"
-#include "base/json_scan.hpp"
 #include "chosen_id.hpp"
 #include "duration_text.hpp"
 #include "protocol/messages/executions.hpp"
@@ -55,7 +55,7 @@ std::string state_words(const protocol::ExecutionInfo& execution) {
     if (execution.position) {
         return fmt::format("behind {}", *execution.position);
     }
-    return decode_json_string(to_json(execution.state));
+    return std::string(enum_name(execution.state));
 }
 
 Task<void> list_queue(WorkspaceClient* client, QueueArguments* arguments) {

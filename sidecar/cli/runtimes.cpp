@@ -1,5 +1,6 @@
 // `cellgate runtimes`: the languages, profiles and sandboxes that sessions can have here.
 
+#include "base/enum_name.hpp"
 #include "base/escape_unprintable.hpp"
 #include "commands.hpp"
 #include "json_output.hpp"
@@ -60,8 +61,7 @@ Task<void> list_runtimes(RuntimesArguments* arguments, TerminalClient& client) {
     }
     fmt::print("sandboxes\n");
     for (const protocol::LauncherInfo& each : found.launchers) {
-        const std::string name = decode_json_string(to_json(each.name));
-        fmt::print("  {}{}\n", name, each.problem ? ": " + escape_unprintable(*each.problem) : "");
+        fmt::print("  {}{}\n", enum_name(each.name), each.problem ? ": " + escape_unprintable(*each.problem) : "");
     }
 }
 

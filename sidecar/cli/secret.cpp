@@ -1,11 +1,11 @@
 // `cellgate secret`: the secrets that tool servers get: add, list and remove them.
 
 #include "argument_error.hpp"
+#include "base/enum_name.hpp"
 #include "base/environment.hpp"
 #include "base/escape_unprintable.hpp"
 #include "base/files.hpp"
 #include "base/json_codec.hpp"
-#include "base/json_scan.hpp"
 #include "base/shell_words.hpp"
 #include "commands.hpp"
 #include "json_output.hpp"
@@ -88,8 +88,8 @@ Task<std::optional<typename Method::Result>> ask(async::Loop* loop, SecretArgume
 
 std::string secret_line(const protocol::SecretInfo& secret) {
     const std::string session = secret.session_id ? " " + escape_unprintable(*secret.session_id) : std::string();
-    std::string line = fmt::format("{}  {}{}  {}", secret.name, decode_json_string(to_json(secret.scope)), session,
-                                   decode_json_string(to_json(secret.source)));
+    std::string line =
+        fmt::format("{}  {}{}  {}", secret.name, enum_name(secret.scope), session, enum_name(secret.source));
     if (secret.from) {
         line += ": " + *secret.from;
     }

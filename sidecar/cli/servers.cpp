@@ -1,8 +1,8 @@
 // `cellgate servers`: the tool servers of the workspace's sidecar.
 
+#include "base/enum_name.hpp"
 #include "base/escape_unprintable.hpp"
 #include "base/json_codec.hpp"
-#include "base/json_scan.hpp"
 #include "protocol/messages/tool_servers.hpp"
 #include "running_sidecar.hpp"
 #include "text_table.hpp"
@@ -26,16 +26,16 @@ struct ServersArguments {
 };
 
 std::vector<std::string> server_row(const protocol::ToolServerInfo& server) {
-    std::string state = decode_json_string(to_json(server.state));
+    std::string state(enum_name(server.state));
     if (server.authorization && *server.authorization == protocol::ToolServerAuthorization::needed) {
         state += ", needs a login";
     }
     return {server.name,
             std::move(state),
-            server.transport ? decode_json_string(to_json(*server.transport)) : "-",
+            server.transport ? std::string(enum_name(*server.transport)) : "-",
             server.tools ? std::to_string(server.tools->size()) : "-",
-            server.sandbox ? decode_json_string(to_json(*server.sandbox)) : "-",
-            decode_json_string(to_json(server.source)) + (server.file ? ": " + *server.file : "")};
+            server.sandbox ? std::string(enum_name(*server.sandbox)) : "-",
+            std::string(enum_name(server.source)) + (server.file ? ": " + *server.file : "")};
 }
 
 const std::vector<std::string> server_headings{"SERVER", "STATE", "TRANSPORT", "TOOLS", "SANDBOX", "FROM"};

@@ -1,8 +1,8 @@
 // `cellgate session`: the sessions of the workspace's sidecar: list, create, show, restart, interrupt and close them.
 
+#include "base/enum_name.hpp"
 #include "base/escape_unprintable.hpp"
 #include "base/json_codec.hpp"
-#include "base/json_scan.hpp"
 #include "chosen_id.hpp"
 #include "protocol/messages/kernels.hpp"
 #include "record_text.hpp"
@@ -16,7 +16,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <memory>
 
@@ -51,20 +50,20 @@ Task<void> list_sessions(WorkspaceClient* client, SessionArguments* arguments) {
     }
     std::vector<std::vector<std::string>> rows{{"SESSION", "STATUS", "KERNEL", "SANDBOX", "RUN", "WAITING", "OF"}};
     for (const protocol::SessionInfo& each : list.sessions) {
-        rows.push_back({each.session_id, decode_json_string(to_json(each.status)), kernel_words(each.kernel),
-                        decode_json_string(to_json(each.sandbox)), std::to_string(each.execution_count),
+        rows.push_back({each.session_id, std::string(enum_name(each.status)), kernel_words(each.kernel),
+                        std::string(enum_name(each.sandbox)), std::to_string(each.execution_count),
                         std::to_string(each.queue_length), each.agent ? "agent " + *each.agent : "the user"});
     }
     fmt::print("{}", list.sessions.empty() ? "no session runs\n" : text_table(rows));
 }
 
 void print_session(const protocol::SessionInfo& session) {
-    fmt::print("session: {}, {}, since {}Z\n", escape_unprintable(session.session_id),
-               decode_json_string(to_json(session.status)), short_time(session.created_at));
+    fmt::print("session: {}, {}, since {}Z\n", escape_unprintable(session.session_id), enum_name(session.status),
+               short_time(session.created_at));
     fmt::print("of: {}\n", session.agent ? "agent " + escape_unprintable(*session.agent) : "the user");
     fmt::print("kernel: {}\n", escape_unprintable(kernel_words(session.kernel)));
     fmt::print("folder: {}\n", escape_unprintable(session.cwd));
-    fmt::print("sandbox: {}\n", decode_json_string(to_json(session.sandbox)));
+    fmt::print("sandbox: {}\n", enum_name(session.sandbox));
     if (session.image) {
         fmt::print("image: {} ({})\n", session.image->name, session.image->id);
     }

@@ -1,5 +1,6 @@
 #include "session_options.hpp"
 
+#include "base/enum_name.hpp"
 #include "base/escape_unprintable.hpp"
 #include "base/json_codec.hpp"
 
@@ -24,7 +25,7 @@ protocol::SandboxChoice SessionSandbox::choice() const {
     protocol::SandboxChoice choice;
     choice.isolated = !none;
     if (!launcher.empty()) {
-        choice.launcher = from_json<protocol::SandboxLauncher>(fmt::format("\"{}\"", launcher), "--sandbox");
+        choice.launcher = parse_enum<protocol::SandboxLauncher>(launcher).value(); // the option takes no other
     }
     if (!image.empty()) {
         choice.image = image;

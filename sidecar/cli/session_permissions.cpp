@@ -1,13 +1,12 @@
 #include "session_permissions.hpp"
 
+#include "base/enum_name.hpp"
 #include "base/escape_unprintable.hpp"
 #include "base/json_codec.hpp"
-#include "base/json_scan.hpp"
 #include "policy_text.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 namespace cellgate::cli {
@@ -44,14 +43,12 @@ std::string permissions_text(const SessionPermissions& permissions) {
     }
     text += "  ask  all else\ntool servers (cellgate servers):\n";
     for (const protocol::ToolServerInfo& server : permissions.servers) {
-        const std::string place = server.sandbox ? ", sandbox " + decode_json_string(to_json(*server.sandbox)) : "";
-        text += fmt::format("  {} ({}{})\n", escape_unprintable(server.name), decode_json_string(to_json(server.state)),
-                            place);
+        const std::string place = server.sandbox ? fmt::format(", sandbox {}", enum_name(*server.sandbox)) : "";
+        text += fmt::format("  {} ({}{})\n", escape_unprintable(server.name), enum_name(server.state), place);
     }
     text += "secrets, which code never sees (cellgate secret):\n";
     for (const protocol::SecretInfo& secret : permissions.secrets) {
-        text +=
-            fmt::format("  {}, from {}\n", escape_unprintable(secret.name), decode_json_string(to_json(secret.source)));
+        text += fmt::format("  {}, from {}\n", escape_unprintable(secret.name), enum_name(secret.source));
     }
     return text + (permissions.secrets.empty() ? "  none\n" : "");
 }

@@ -1,8 +1,8 @@
 #include "session_text.hpp"
 
+#include "base/enum_name.hpp"
 #include "base/escape_unprintable.hpp"
 #include "base/json_codec.hpp"
-#include "base/json_scan.hpp"
 #include "base/json_value.hpp"
 #include "sandbox/isolation.hpp"
 #include "sandbox/limits.hpp"
@@ -46,7 +46,7 @@ std::string disk_defaults() {
 } // namespace
 
 std::string defaults_text(const protocol::SessionInfo& session) {
-    const std::string kind = decode_json_string(to_json(session.sandbox));
+    const std::string_view kind = enum_name(session.sandbox);
     const sandbox::IsolationTraits& traits =
         sandbox::traits_of(sandbox::find_isolation(kind).value_or(sandbox::Isolation::none));
     const protocol::Limits limits = session.limits.value_or(protocol::Limits{});

@@ -2,8 +2,8 @@
 
 #include "protocol/messages/stats.hpp"
 
+#include "base/enum_name.hpp"
 #include "base/escape_unprintable.hpp"
-#include "base/json_scan.hpp"
 #include "record_text.hpp"
 #include "running_sidecar.hpp"
 
@@ -50,7 +50,7 @@ void print(const protocol::StatsResult& stats) {
                "MEMORY");
     for (const protocol::SessionStats& session : stats.sessions) {
         fmt::print("{:<20} {:<10} {:>7} {:>9} {:>10} {:>12}\n", escape_unprintable(session.session_id),
-                   decode_json_string(to_json(session.status)), session.queue_length,
+                   enum_name(session.status), session.queue_length,
                    session.processes ? std::to_string(*session.processes) : "-",
                    session.processor_seconds ? fmt::format("{:.2f} s", *session.processor_seconds) : "-",
                    session.memory_bytes ? mebibytes(*session.memory_bytes) : "-");

@@ -1,6 +1,7 @@
 // `cellgate status` and `cellgate stop`: the workspace's sidecar, as a user at a shell sees it. Both come as an
 // agent: the sidecar does not wait for them to reconnect, and does not end because they are newer.
 
+#include "base/enum_name.hpp"
 #include "base/environment.hpp"
 #include "base/escape_unprintable.hpp"
 #include "base/json_codec.hpp"
@@ -31,15 +32,6 @@ constexpr Duration answer_timeout = std::chrono::seconds(5);
 constexpr Duration end_timeout = std::chrono::seconds(60);
 // For a silent one that may only be busy; its kernels and servers end by themselves when it is killed.
 constexpr Duration silent_end_timeout = std::chrono::seconds(5);
-
-std::string_view word_for(protocol::SessionStatus status) {
-    for (const auto& [each, name] : protocol::enum_names(status)) {
-        if (each == status) {
-            return name;
-        }
-    }
-    return {};
-}
 
 struct StatusArguments {
     std::string workspace = ".";
@@ -84,7 +76,7 @@ Task<void> print_status(async::Loop* loop, daemon::InstancePaths paths, StatusAr
     for (const protocol::SessionInfo& session : list.sessions) {
         const std::string image = session.image ? " of the image " + session.image->name : std::string();
         fmt::print("session {}: {}, {}{}, {} cells run, {} waiting\n", escape_unprintable(session.session_id),
-                   word_for(session.status), escape_unprintable(session.kernel.name), image, session.execution_count,
+                   enum_name(session.status), escape_unprintable(session.kernel.name), image, session.execution_count,
                    session.queue_length);
     }
 }

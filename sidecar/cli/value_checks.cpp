@@ -3,6 +3,7 @@
 #include "base/escape_unprintable.hpp"
 #include "base/names.hpp"
 #include "base/suggest.hpp"
+#include "base/text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -59,11 +60,10 @@ std::optional<Number> number_in(std::string_view text) {
     return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
 }
 
-std::optional<std::uint64_t> bytes_in(std::string text) {
+std::optional<std::uint64_t> bytes_in(std::string_view typed) {
     constexpr std::string_view units = "kmgtpe";
     constexpr double most = 9e18; // what a JSON number of the protocol may be
-    std::transform(text.begin(), text.end(), text.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    const std::string text = lower(typed);
     const std::size_t behind = std::min(text.find_first_not_of("0123456789."), text.size());
     std::string_view unit = std::string_view(text).substr(behind);
     unit.remove_prefix(std::min(unit.find_first_not_of(' '), unit.size()));

@@ -1,5 +1,6 @@
 // The cells that the editor runs.
 
+#include "base/enum_name.hpp"
 #include "base/json_scan.hpp"
 #include "base/names.hpp"
 #include "lsp/server.hpp"
@@ -19,7 +20,7 @@ namespace {
 constexpr std::size_t max_output_bytes = std::size_t{4} << 10;
 
 std::string end_words(const protocol::ExecuteResult& result) {
-    const std::string status = decode_json_string(to_json(result.status));
+    const std::string_view status = enum_name(result.status);
     std::string words = fmt::format("{} after {:.1f} s", status, result.duration_seconds);
     if (result.reason) {
         words += ": " + *result.reason;

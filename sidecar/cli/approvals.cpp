@@ -240,6 +240,8 @@ Task<void> follow_sidecars(async::Loop* loop, ApprovalsArguments* arguments) {
     for (bool told = false; !is_output_closed(); stream = co_await find_running_sidecar(loop, paths)) {
         if (stream) {
             arguments->waiting.clear();
+            arguments->on_requested = nullptr; // of the last connection
+            arguments->on_resolved = nullptr;
             WorkspaceClient client(*loop, std::move(stream));
             try {
                 co_await client.run(with_approvals<follow_approvals>(&client, arguments));

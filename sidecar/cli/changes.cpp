@@ -191,18 +191,9 @@ void require_changed(const ChangesArguments& arguments, const protocol::ChangesL
     }
 }
 
-// `earlier`: what was undone before, which is left out.
-Task<void> print_list(const ChangesArguments* arguments, TerminalClient* client, std::string id, Diff diff,
-                      const UndoState* earlier = nullptr) {
-    protocol::ChangesListResult list = co_await list_of(client, id);
+Task<void> print_list(const ChangesArguments* arguments, TerminalClient* client, std::string id, Diff diff) {
+    const protocol::ChangesListResult list = co_await list_of(client, id);
     require_changed(*arguments, list);
-    for (const std::string& undo : earlier == nullptr ? std::vector<std::string>() : earlier->by) {
-        const protocol::ChangesListResult undone = co_await list_of(client, undo);
-        std::erase_if(list.files, [&undone](const protocol::ChangedFile& file) {
-            return std::any_of(undone.files.begin(), undone.files.end(),
-                               [&file](const protocol::ChangedFile& each) { return each.path == file.path; });
-        });
-    }
     if (arguments->json) {
         fmt::print("{}\n", to_json(list));
         co_return;
@@ -262,7 +253,7 @@ Task<bool> undo_one(const ChangesArguments* arguments, TerminalClient* client, s
         co_return false;
     }
     if (!arguments->json) {
-        co_await print_list(arguments, client, id, Diff::undone, &earlier);
+        co_await print_list(arguments, client, id, Diff::undone);
     }
     if (!arguments->yes) {
         const bool agreed =

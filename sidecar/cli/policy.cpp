@@ -217,9 +217,9 @@ protocol::Action action_of(const std::string& text) {
     action.protocol = rule.protocol;
     if (rule.host) {
         constexpr std::uint16_t https = 443;
-        const std::optional<Endpoint> endpoint = parse_endpoint(*rule.host, https);
-        action.host = endpoint ? endpoint->host.name : *rule.host; // a pattern
-        action.port = endpoint ? endpoint->port : https;
+        const std::optional<HostPattern> pattern = parse_host_pattern(*rule.host);
+        action.host = pattern ? (pattern->below ? "*." : "") + pattern->host.name : *rule.host;
+        action.port = pattern ? pattern->port.value_or(https) : https;
         if (rule.kind == protocol::ActionKind::request) {
             describe_request(action, rule);
         }

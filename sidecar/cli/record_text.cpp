@@ -48,7 +48,7 @@ std::string decided(std::string_view data) {
     const std::string by = text_of(data, "by");
     return fmt::format("{} {}{}{}: {}", json_member(data, "number"),
                        text_of(data, "decision") == "allow" ? "allowed"
-                       : by == "noClient"                   ? "unanswered"
+                       : by == "noClient"                   ? "not allowed, no user was there"
                                                             : "denied",
                        by == "user" || by == "rule" ? fmt::format(" by {}", by) : "", confirmed_words(data), title);
 }

@@ -133,7 +133,11 @@ Task<void> complete_id(WorkspaceClient* client, SessionArguments* arguments) {
     for (const protocol::SessionInfo& each : list.sessions) {
         ids.push_back(each.session_id);
     }
-    arguments->id = chosen_id(ids, arguments->id, "sessions", ErrorCode::session_not_found);
+    const std::string typed =
+        std::exchange(arguments->id, chosen_id(ids, arguments->id, "sessions", ErrorCode::session_not_found));
+    if (arguments->id != typed) {
+        fmt::print(stderr, "cellgate: session {}\n", escape_unprintable(arguments->id));
+    }
 }
 
 Task<void> show_session(WorkspaceClient* client, SessionArguments* arguments) {

@@ -54,7 +54,9 @@ std::vector<std::string> media_types(std::string_view field) {
     for (const std::string_view each : split(field, ',')) {
         std::string type = lower(each.substr(0, each.find(';')));
         std::erase_if(type, [](char c) { return c == ' ' || c == '\t'; });
-        types.push_back(std::move(type));
+        if (!type.empty()) {
+            types.push_back(std::move(type));
+        }
     }
     return types;
 }

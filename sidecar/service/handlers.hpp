@@ -58,6 +58,11 @@ struct SidecarServices {
 // it is not the agent's to see.
 void require_own_execution(SidecarServices& sidecar, const Client& client, const std::string& execution_id);
 
+// nullptr of a user, who has none.
+inline const AgentLimits* limits_of_agent(const SidecarServices& sidecar, const Client& client) {
+    return client.role == protocol::Role::user ? nullptr : &sidecar.agents.limits_of(gate::name_of(client.agent));
+}
+
 void add_lifecycle_handlers(SidecarServices& sidecar, Client& client);
 void add_session_handlers(SidecarServices& sidecar, Client& client);
 void add_kernel_handlers(SidecarServices& sidecar, Client& client);

@@ -67,7 +67,8 @@ struct Executions {
 
     Task<std::shared_ptr<session::Session>> started_session(protocol::ExecuteParams params) {
         Progress progress(client.peer, params.work_done_token, "Starting the kernel");
-        co_return co_await sidecar.sessions.find_or_start(std::move(params.session_id), client.role);
+        co_return co_await sidecar.sessions.find_or_start(std::move(params.session_id),
+                                                          limits_of_agent(sidecar, client));
     }
 
     Task<protocol::ExecuteCancelResult> cancel(protocol::ExecuteCancelParams params) {

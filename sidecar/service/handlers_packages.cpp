@@ -34,7 +34,7 @@ struct PackageMethods {
 
     Task<void> add_python(packages::InstallRequest* request, std::optional<std::string> session_id) {
         const std::shared_ptr<session::Session> session =
-            co_await sidecar.sessions.find_or_start(std::move(session_id), client.role);
+            co_await sidecar.sessions.find_or_start(std::move(session_id), limits_of_agent(sidecar, client));
         const protocol::SessionKernel kernel = session->info().kernel;
         if (kernel.server || kernel.connection_file) {
             throw Error(ErrorCode::unsupported,

@@ -85,7 +85,7 @@ struct Sessions {
         if (options.kernel.server) {
             options.kernel.server->url = jupyter::server_url(options.kernel.server->url);
         }
-        const AgentLimits* of_agent = limits_of_agent();
+        const AgentLimits* of_agent = limits_of_agent(sidecar, client);
         if (of_agent && of_agent->sandbox_settings) {
             options.settings = of_agent->sandbox_settings;
         }
@@ -121,11 +121,6 @@ struct Sessions {
         }
         const std::shared_ptr<session::Session> session = co_await sidecar.sessions.create(std::move(options));
         co_return session->info();
-    }
-
-    // nullptr of a user, who has none.
-    const AgentLimits* limits_of_agent() const {
-        return client.role == protocol::Role::user ? nullptr : &sidecar.agents.limits_of(gate::name_of(client.agent));
     }
 
     Task<std::shared_ptr<const sandbox::Image>> open_image(std::string name, sandbox::Isolation isolation,
@@ -191,8 +186,7 @@ struct Sessions {
         }
         Progress progress(client.peer, params.work_done_token, "Restarting the kernel");
         std::optional<std::string> id = std::move(params.session_id);
-        const std::shared_ptr<session::Session> session =
-            co_await sidecar.sessions.find_or_start(std::move(id), client.role);
+        const std::shared_ptr<session::Session> session = co_await sidecar.sessions.find_or_start(std::move(id));
         const session::SessionOptions& options = session->options();
         session::SandboxChange change{options.settings, options.additions, options.image};
         if (change.settings && client.role == protocol::Role::user) {
@@ -214,7 +208,7 @@ struct Sessions {
 
     Task<protocol::LimitsSetResult> set_limits(protocol::LimitsSetParams params) {
         const std::shared_ptr<session::Session> session = sidecar.sessions.find(params.session_id);
-        if (const AgentLimits* of_agent = limits_of_agent()) {
+        if (const AgentLimits* of_agent = limits_of_agent(sidecar, client)) {
             if (!session->belongs_to(client.id)) {
                 client.refuse("an agent can lower the limits only of a session that it created");
             }

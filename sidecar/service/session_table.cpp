@@ -88,16 +88,26 @@ Task<SessionTable::SessionPtr> SessionTable::create(session::SessionOptions opti
     co_return co_await started(std::move(entry));
 }
 
-Task<SessionTable::SessionPtr> SessionTable::find_or_start(std::optional<std::string> session_id, protocol::Role by) {
+Task<SessionTable::SessionPtr> SessionTable::find_or_start(std::optional<std::string> session_id,
+                                                           const AgentLimits* of_agent) {
     const std::string id = session_id.value_or(std::string(default_session_id));
     const auto found = sessions_.find(id);
-    if (found == sessions_.end() && (id != default_session_id || by != protocol::Role::user)) {
+    if (found == sessions_.end() && id != default_session_id) {
         throw Error(ErrorCode::session_not_found, fmt::format("there is no session \"{}\"", id),
                     "create it first, or name a session that there is");
     }
-    std::shared_ptr<Entry> entry = found == sessions_.end() ? add(workspace_.default_session()) : found->second;
+    std::shared_ptr<Entry> entry = found == sessions_.end() ? add(default_session(of_agent)) : found->second;
     require_usable(*entry->session);
     co_return co_await started(std::move(entry));
+}
+
+session::SessionOptions SessionTable::default_session(const AgentLimits* of_agent) const {
+    session::SessionOptions options = workspace_.default_session();
+    if (of_agent) {
+        options.limits = of_agent->limits_of(options.limits);
+        options.settings = of_agent->sandbox_settings ? of_agent->sandbox_settings : options.settings;
+    }
+    return options;
 }
 
 std::shared_ptr<SessionTable::Entry> SessionTable::entry_of(const std::string& session_id) const {

@@ -3,6 +3,7 @@
 // starts, so that requests that come meanwhile wait for the same one, and gives it up when it does not start. close()
 // must have been awaited before destruction.
 
+#include "agent_limits.hpp"
 #include "session/session.hpp"
 #include "session_events.hpp"
 #include "workspace.hpp"
@@ -28,9 +29,9 @@ class SessionTable {
     // Throws Error{session_exists}, Error{limit_exceeded} if the options name an agent that has too many, and what
     // Session::start() throws.
     Task<SessionPtr> create(session::SessionOptions options);
-    // The session of that id, or the workspace's default one, which is created for a user if need be: it has a user's
-    // limits. Throws Error{session_not_found}, and what Session::start() throws.
-    Task<SessionPtr> find_or_start(std::optional<std::string> session_id, protocol::Role by);
+    // The session of that id, or the workspace's default one, which is created if need be: within the limits of the
+    // agent that needs it. Throws Error{session_not_found}, and what Session::start() throws.
+    Task<SessionPtr> find_or_start(std::optional<std::string> session_id, const AgentLimits* of_agent = nullptr);
     // Throws Error{session_not_found}, and Error{forbidden} for the run of a saved tool, whose rules are not for
     // others; so does find_or_start().
     SessionPtr find(const std::string& session_id) const;
@@ -62,6 +63,7 @@ class SessionTable {
     };
 
     void require_room_for(session::ClientId agent) const;
+    session::SessionOptions default_session(const AgentLimits* of_agent) const;
     std::shared_ptr<Entry> add(session::SessionOptions options);
     void forget(const std::shared_ptr<Entry>& entry);
     // Throws Error{session_not_found}.

@@ -346,6 +346,9 @@ class LimitsThatAUserGivesAgents(WorkspaceSidecarTest):
         with self.assertRaises(RpcError) as caught:
             agent.run("1", timeoutSeconds=2)
         self.assertEqual(caught.exception.code, 1024)
+        self.assertEqual(agent.run("1").result()["status"], "ok")  # in the session of users, which it starts
+        (default,) = agent.request("session/list")["sessions"]
+        self.assertEqual((default["sessionId"], default["limits"]["cpuSeconds"]), ("default", 7200))
         info = agent.request("session/create", {"limits": {"memoryBytes": 16 << 30, "cpuSeconds": 7000}})
         ended = agent.run("while True: pass", sessionId=info["sessionId"]).result()
         self.assertEqual(ended["status"], "timeout")

@@ -215,12 +215,6 @@ class Running(McpTest):
             self.assertEqual((told.startswith("False"), "variables and imports are gone" in told), (tool != "reset", True), told)
         self.assertNotIn("gone", text_of(agent.call("execute", code="1")))
 
-    def test_a_session_of_users_that_nobody_made_is_not_made_for_an_agent(self):
-        agent = self.mcp()
-        self.assert_failed(agent.call("execute", code="1", session="default"), 'there is no session "default"')
-        self.editor().run("x = 41")  # the control
-        self.assertEqual(text_of(agent.call("execute", code="x + 1", session="default")), "42\n")
-
     def test_a_server_that_does_not_start_is_not_listed(self):
         editor = self.editor()
         agent = self.mcp()
@@ -398,8 +392,7 @@ class Catalogue(McpTest):
         self.assert_failed(agent.answer(call), "the fuse is gone")
         listed = text_of(agent.call("list_tools"))
         self.assertNotIn("web", listed)
-        self.assertRegex(listed, r"(?s)broken: .*did not start: .*the fuse is gone")
-        self.assertNotIn("generate_wrappers starts it", listed)
+        self.assertNotIn("broken", listed)
 
     def test_no_user_is_asked_about_a_start_that_cannot_succeed(self):
         editor = self.editor()

@@ -252,7 +252,7 @@ export class Executions implements Disposable {
         }
     }
 
-    private async recoverOne(entry: Entry): Promise<void> {
+    private async recoverOne(entry: Entry, again = true): Promise<void> {
         const { id } = entry.execution;
         let info: ExecutionInfo;
         try {
@@ -262,7 +262,10 @@ export class Executions implements Disposable {
                 return;
             }
         } catch (error) {
-            if (kindOf(error) === "sessionNotFound") this.attached.delete(entry.execution.sessionId);
+            if (kindOf(error) === "sessionNotFound") {
+                this.attached.delete(entry.execution.sessionId);
+                if (again) return await this.recoverOne(entry, false); // its journal is still there
+            }
             if (kindOf(error) === "executionNotFound") {
                 this.finish(entry, { problem: new Error("the connection broke before cellgate had read it: it did not run") });
             } else if (!isConnectionLost(error)) {

@@ -217,7 +217,7 @@ Task<void> restart_twice(Fixture* fixture) {
     co_await fixture->others.join();
     CHECK(fixture->outcomes == std::vector<std::string>{"busy", "restarted"});
     CHECK(running->result.status == ExecutionStatus::killed);
-    CHECK(running->result.reason == "the session was restarted");
+    CHECK(running->result.reason == "the session was restarted; its variables are gone");
     CHECK(queued->result.status == ExecutionStatus::cancelled);
     CHECK_FALSE(runs(before));
     const pid_t after = co_await fixture->kernel_pid();
@@ -255,7 +255,7 @@ Task<void> close_while_running(Fixture* fixture) {
     std::string reason = "enough";
     co_await fixture->session->close(std::move(reason));
     CHECK(running->result.status == ExecutionStatus::killed);
-    CHECK(running->result.reason == "enough");
+    CHECK(running->result.reason == "enough; its variables are gone");
     CHECK(queued->result.status == ExecutionStatus::cancelled);
     CHECK_FALSE(runs(pid));
     CHECK(fixture->recorder.statuses.back() == SessionStatus::dead);

@@ -53,7 +53,7 @@ end
 ---@type table<string, fun(data: table, decided?: table): string>
 local words = {
   ["action.decided"] = function(past)
-    local denied = past.by == "noClient" and "unanswered: " or "denied: "
+    local denied = past.by == "noClient" and "not allowed, no user was there: " or "denied: "
     return (past.decision == "allow" and "allowed: " or denied) .. subject(past)
   end,
   ["action.ended"] = function(outcome, decided)

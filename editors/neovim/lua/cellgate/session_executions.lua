@@ -34,13 +34,13 @@ local Executions = {}
 -- As many as the sidecar reports.
 local max_executions = 1000
 
--- One that is not finished is kept: its output and its end are still to come.
+-- One that is queued or runs is kept: its output and its end are still to come.
 ---@private
 function Executions:evict_finished()
   for i, id in ipairs(self.order) do
     if #self.order <= max_executions then
       return
-    elseif self.executions[id].state == "finished" then
+    elseif vim.list_contains({ "finished", "lost" }, self.executions[id].state) then
       table.remove(self.order, i)
       self.executions[id] = nil
       return

@@ -99,10 +99,10 @@ function secretText({ name, scope }: Secret): string {
     return `secret ${name}${owners[scope] ?? ""}`;
 }
 
-/** Without a user to answer, code is denied; a program that asks for its own tool goes on as it likes. */
+/** Without a user, code is refused; a program that asks for a tool of its own decides for itself. */
 function verdictText({ decision, by }: PastDecision): string {
     if (decision === "allow") return "allowed";
-    return by === "noClient" ? "unanswered" : "denied";
+    return by === "noClient" ? "not allowed, no user was there" : "denied";
 }
 
 /** The first line about an install names the packages, which are last in its command. */

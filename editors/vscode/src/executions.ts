@@ -264,7 +264,10 @@ export class Executions implements Disposable {
         } catch (error) {
             if (kindOf(error) === "sessionNotFound") {
                 this.attached.delete(entry.execution.sessionId);
-                if (again) return await this.recoverOne(entry, false); // its journal is still there
+                if (again) {
+                    await this.recoverOne(entry, false); // its journal is still there
+                    return;
+                }
             }
             if (kindOf(error) === "executionNotFound") {
                 this.finish(entry, { problem: new Error("the connection broke before cellgate had read it: it did not run") });

@@ -127,10 +127,7 @@ async function runAsking(editor) {
 
 /** Presses a button of a question, once the guard is open. */
 async function press(approvals, block, title) {
-    const button = block.getByRole("button", { name: title, exact: true });
-    await button.scrollIntoViewIfNeeded();
-    await until(async () => (await approvals.frame.locator('body[data-guard="open"]').count()) > 0, "the guard to open");
-    await button.click();
+    await approvals.press(block.getByRole("button", { name: title, exact: true }));
 }
 
 scenario("form_is_filled_in", { files: { "plan.py": asks(form) }, settings: asking }, async ({ workspace, editor }) => {

@@ -32,10 +32,25 @@ export class Approvals {
         return this.frame.locator("button.deny");
     }
 
-    /** Answers as a user who has looked at all of it, and waited for a moment. @param {import("playwright-core").Locator} button */
+    /**
+     * Answers as a user who has looked at all of it, and waited for a moment; again where the guard closed meanwhile.
+     * @param {import("playwright-core").Locator} button
+     */
     async press(button) {
-        await this.ready(button);
+        do await this.ready(button);
+        while (!(await this.#click(button)));
+    }
+
+    /** Whether the guard was open at the press and at its end. @param {import("playwright-core").Locator} button */
+    async #click(button) {
+        await this.frame.evaluate(() => {
+            window.wasOpen = true;
+            const look = () => (window.wasOpen &&= document.body.dataset.guard === "open");
+            for (const type of ["pointerdown", "click"]) addEventListener(type, look, { capture: true, once: true });
+        });
         await button.click();
+        // A page that is gone was answered.
+        return this.frame.evaluate(() => window.wasOpen).catch(() => true);
     }
 
     /** All that the answer covers was in view, and the guard is open. @param {import("playwright-core").Locator} button */
@@ -44,7 +59,7 @@ export class Approvals {
         // That it moved is a change, too, which the view knows of with the next frame.
         await this.#frames();
         await until(
-            async () => (await button.getAttribute("aria-disabled")) === "false" && (await this.frame.locator('body[data-guard="open"]').count()) > 0,
+            async () => (await button.getAttribute("aria-disabled")) !== "true" && (await this.frame.locator('body[data-guard="open"]').count()) > 0,
             async () => `a button that answers; the view says: ${await this.text()}`,
         );
     }

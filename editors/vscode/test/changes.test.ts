@@ -120,11 +120,11 @@ test("a list says what it does not have, and whose its changes may be", () => {
 
 test("an undo is asked about with what it does to which files", () => {
     const { question, detail, action } = undoQuestion(listOf({ overlapping: ["b", "c"] }));
-    assert.equal(question, "Make 3 files as before?");
+    assert.equal(question, "Undo changes to 3 files?");
     assert.match(detail, /^delete data\/out.csv\nrestore notes.txt\nbring back old.txt\n\n2 other cells ran meanwhile[^]*was changed since, nothing is done\.$/);
     assert.equal(action, "Undo Changes");
     const one = undoQuestion(listOf({ count: 20000 }), ["notes.txt"]);
-    assert.match(`${one.question}\n${one.detail}`, /^Make 1 file as before\?\nrestore notes.txt\n\nIf/);
+    assert.match(`${one.question}\n${one.detail}`, /^Undo changes to 1 file\?\nrestore notes.txt\n\nIf/);
     const many = Array.from({ length: 12 }, (_, i): ChangedFile => ({ path: `f${i}`, kind: "created" }));
     assert.match(undoQuestion(listOf({ files: many, count: 20000 })).detail, /delete f9\nand 19990 more\n/);
     assert.deepEqual(firstOf(["a", "b"]), ["a", "b"]);
@@ -154,21 +154,21 @@ function undoing({ confirms = true, again = false, refused = [] as ChangesUndoRe
 test("what is not confirmed is not undone", async () => {
     const { undo, done, shown } = undoing({ confirms: false });
     await undo.run("run");
-    assert.deepEqual([done, shown], [[], ["Make 3 files as before?"]]);
+    assert.deepEqual([done, shown], [[], ["Undo changes to 3 files?"]]);
 });
 
 test("an undo is of all files, or of one, and is itself undone once that is confirmed", async () => {
     const all = undoing({ again: true });
     await all.undo.run("run");
     assert.deepEqual(all.done, [{ executionId: "run", paths: undefined }, { executionId: "undo of run", paths: undefined }]);
-    assert.deepEqual(all.shown, ["Make 3 files as before?", "3 files as before.", "Make 3 files as before?", "3 files as before."]);
+    assert.deepEqual(all.shown, ["Undo changes to 3 files?", "3 files restored.", "Undo changes to 3 files?", "3 files restored."]);
     const one = undoing();
     await one.undo.run("run", ["old.txt"]);
-    assert.deepEqual([one.done, one.shown], [[{ executionId: "run", paths: ["old.txt"] }], ["Make 1 file as before?", "1 file as before."]]);
+    assert.deepEqual([one.done, one.shown], [[{ executionId: "run", paths: ["old.txt"] }], ["Undo changes to 1 file?", "1 file restored."]]);
 });
 
 test("a refusal is shown with its files, and nothing is reported as done", async () => {
     const { undo, shown } = undoing({ refused: [{ path: "notes.txt", why: "it was changed since" }] });
     await undo.run("run");
-    assert.deepEqual(shown, ["Make 3 files as before?", "run: notes.txt"]);
+    assert.deepEqual(shown, ["Undo changes to 3 files?", "run: notes.txt"]);
 });

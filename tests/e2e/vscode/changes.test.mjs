@@ -44,13 +44,13 @@ scenario("what a cell changed is shown at it, opens as a difference, and is undo
     await editor.screenshot("difference");
     await editor.command("cellgate: Undo Changes of…");
     await editor.choose("import os");
-    await editor.dialog("Make 3 files as before?").waitFor();
+    await editor.dialog("Undo changes to 3 files?").waitFor();
     await editor.screenshot("question");
     await confirm(editor, "bring back old.txt");
     await filesAre(workspace, before);
     await editor.openFile("plan.py");
     await editor.lens("3 files changed, undone").waitFor();
-    await editor.notification("3 files as before.").locator(".monaco-button", { hasText: "Undo the Undo" }).click();
+    await editor.notification("3 files restored.").locator(".monaco-button", { hasText: "Undo the Undo" }).click();
     await confirm(editor, "delete old.txt");
     await filesAre(workspace, after);
     await editor.lens(/3 files changed$/).waitFor();
@@ -73,7 +73,7 @@ scenario("an undo of a file that was changed since does nothing, and shows what 
     const old = editor.page.locator(".quick-input-list .monaco-list-row", { hasText: "old.txt" });
     await old.hover();
     await old.locator('.action-label[aria-label^="Undo This File"]').click();
-    await confirm(editor, "Make 1 file as before?");
+    await confirm(editor, "Undo changes to 1 file?");
     await filesAre(workspace, { ...after, "notes.txt": "mine\n", "old.txt": "old\n" });
 });
 

@@ -73,7 +73,7 @@ export function undoQuestion(list: ChangesListResult, paths?: readonly string[])
     const lines = files.map(({ kind, path }) => `${undoings[kind]} ${path}`);
     const notes = notesOf({ ...list, count: undefined, undoneBy: undefined });
     return {
-        question: `Make ${filesText(count)} as before?`,
+        question: `Undo changes to ${filesText(count)}?`,
         detail: [...firstOf(lines, count), "", ...firstOf(notes, notes.length, 3), "If one of them was changed since, nothing is done."].join("\n"),
         action: "Undo Changes",
     };

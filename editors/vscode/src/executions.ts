@@ -34,8 +34,10 @@ export interface Execution {
     waitsBehind?: number;
     /** When this window heard of its start, in milliseconds; absent when it began before that. */
     startedAt?: number;
-    /** How far a tool call is that it waits for, by the MCP server. */
-    progress?: string;
+    /** How far a tool call is that it waits for, by the MCP server. `call`: the server and the tool. */
+    progress?: { readonly call: string; readonly message: string };
+    /** Its code has asked this window for a line of input. */
+    waitsForInput?: boolean;
     /** How it ended. Of a finished execution either this or `problem` is there. */
     result?: ExecuteResult;
     /** Why it never ran, such as a kernel that cannot be started. */
@@ -97,7 +99,7 @@ export class Executions implements Disposable {
             sidecar.onNotification("execute/progress", ({ executionId, server, tool, message }) => {
                 const execution = this.get(executionId);
                 if (!execution) return;
-                execution.progress = message === undefined ? undefined : `${server}, ${tool}: ${message}`;
+                execution.progress = message === undefined ? undefined : { call: `${server}, ${tool}`, message };
                 this.changed.fire(execution);
             }),
             sidecar.onDidConnect((info) => void this.recover(info.lost ?? [])),
@@ -116,6 +118,14 @@ export class Executions implements Disposable {
 
     get(id: string): Execution | undefined {
         return this.entries.get(id)?.execution;
+    }
+
+    /** Its code asks this window for a line of input, or does not any more. */
+    waitForInput(id: string, waits: boolean): void {
+        const execution = this.get(id);
+        if (!execution) return;
+        execution.waitsForInput = waits;
+        this.changed.fire(execution);
     }
 
     /** Those of a session that have not ended: the one that runs, and those that wait. */

@@ -36,6 +36,13 @@ export function label(text: string, length = 200): string {
     return text.length > length ? `${shown}…` : shown;
 }
 
+/** As label(), cut between two words where that leaves most of it. */
+export function brief(text: string, length: number): string {
+    const words = text.slice(0, length + 1).replace(/\s+\S*$/, "");
+    const isMost = words.length > length / 2 && words.length <= length;
+    return text.length > length && isMost ? `${label(words)}…` : label(text, length);
+}
+
 /** As label(), for text of several lines, and whole. */
 export function plain(text: string): string {
     return escapeLines(text).replace(/\$\(/g, "$ (").replace(/\]\(/g, "] (");

@@ -103,6 +103,17 @@ test("records that are lost are announced as skipped", async () => {
     assert.equal(reader.text, "(skipped)last");
 });
 
+test("that its code waits for input belongs to an execution", () => {
+    const { executions } = place();
+    const { id } = executions.execute({ sessionId: "s", code: "x" });
+    const heard: unknown[] = [];
+    executions.onDidChange((execution) => heard.push(execution.waitsForInput));
+    executions.waitForInput(id, true);
+    executions.waitForInput(id, false);
+    executions.waitForInput("another", true);
+    assert.deepEqual(heard, [true, false]);
+});
+
 test("how far a call is belongs to its execution until the call ends", async () => {
     const { sidecar, executions } = place();
     const execution = executions.execute({ sessionId: "s", code: "x" });
@@ -110,7 +121,7 @@ test("how far a call is belongs to its execution until the call ends", async () 
     const call = { executionId: execution.id, server: "web", tool: "read" };
     sidecar.tell("execute/progress", { ...call, message: "2 of 5" });
     await settled();
-    assert.equal(execution.progress, "web, read: 2 of 5");
+    assert.deepEqual(execution.progress, { call: "web, read", message: "2 of 5" });
     sidecar.tell("execute/progress", call);
     await settled();
     assert.equal(execution.progress, undefined);

@@ -42,7 +42,10 @@ test("a lens says how a run stands", () => {
     assert.equal(says({ position: 0 }), "$(watch) queued");
     assert.equal(says({ state: "running", startedAt: 47_500 }), "$(sync~spin) 12 s");
     assert.equal(says({ state: "running" }), "$(sync~spin) running");
-    assert.equal(says({ state: "running", progress: "web, read: 2 of 5: $(x)" }), "$(sync~spin) running, web, read: 2 of 5: $ (x)");
+    assert.equal(says({ state: "running", progress: { call: "web, read", message: "2 of 5: $(x)" } }), "$(sync~spin) running, web, read: 2 of 5: $ (x)");
+    assert.equal(says({ state: "running", progress: { call: "web, read_several_documents", message: "2 of 5, the longest yet" } }), "$(sync~spin) running, 2 of 5, the longest yet");
+    assert.equal(says({ state: "running", progress: { call: "web, read", message: "the second of the five documents of this server" } }), "$(sync~spin) running, the second of the five documents of this…");
+    assert.equal(says({ state: "running", startedAt: 47_500, waitsForInput: true, progress: { call: "web, read", message: "2 of 5" } }), "$(edit) waits for input, 12 s");
 });
 
 test("a lens says how a run ended", () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { escapeUnprintable, firstLine, label, plain } from "../src/text";
+import { brief, escapeUnprintable, firstLine, label, plain } from "../src/text";
 
 test("unprintable characters are escaped", () => {
     assert.equal(escapeUnprintable("a\u202eb\u200bc\x1b[31m\n"), "a\\u{202e}b\\u{200b}c\\u{1b}[31m\\u{a}");
@@ -30,4 +30,12 @@ test("of several lines one is taken that is no half of a sentence", () => {
     const died = "the kernel died: exit code 3; its last words on stderr:";
     assert.equal(firstLine(`${died}\nTraceback\n  MemoryError\n\n`), `${died} MemoryError`);
     assert.equal(firstLine(`${died}\n \n`), "the kernel died: exit code 3");
+});
+
+test("what is brief is cut between words, unless that leaves little", () => {
+    assert.equal(brief("3 of 5 pages", 12), "3 of 5 pages");
+    assert.equal(brief("3 of 5 pages", 11), "3 of 5…");
+    assert.equal(brief("3 of 5 pages", 6), "3 of 5…");
+    assert.equal(brief("a reallylongword", 8), "a really…");
+    assert.equal(brief("$(x) goes on", 9), "$ (x) goes…");
 });

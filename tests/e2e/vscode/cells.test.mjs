@@ -106,7 +106,7 @@ scenario("a cell that waits for an answer says so, and leads there", {
 }, async ({ editor }) => {
     await editor.openFile("ask.py");
     await editor.lens("Run Cell").click();
-    await editor.lens("one call waits for you").click();
+    await editor.lens("1 call waits for you").click();
     await editor.frame("text=write_file on this machine", "the approvals view");
     await editor.lens("Interrupt").click();
     await editor.lens("[1]").waitFor();
@@ -188,6 +188,7 @@ scenario("input_is_asked: code that reads a line gets what is typed", {
     const box = editor.page.locator(".quick-input-widget");
     await box.getByText("name? [x] (command:y)").waitFor();
     assert.equal(await box.locator("a", { hasText: "x" }).count(), 0, "a prompt of code makes no link");
+    await editor.lens(/waits for input, \d+ s/).waitFor();
     await editor.screenshot("asked");
     await box.locator("input.input").fill("Ada");
     await box.locator("input.input").press("Enter");
@@ -203,7 +204,7 @@ scenario("input_is_asked: code that reads a line gets what is typed", {
 async function endInput(editor) {
     await editor.page.locator(".quick-input-widget input.input").press("Escape");
     if (VERSION !== "1.100") return;
-    await editor.statusItem("waits for a line").waitFor();
+    await editor.statusItem("waits for input").waitFor();
     await editor.command("cellgate: Send End of Input");
 }
 
@@ -224,14 +225,14 @@ scenario("what code asks waits behind another input of the editor, and Escape th
     await editor.showPalette();
     await page.locator(".quick-input-list .monaco-list-row").first().waitFor();
     await editor.hidePalette();
-    const waits = editor.statusItem("ask.py, line 2 waits for a line");
+    const waits = editor.statusItem("ask.py, line 2 waits for input");
     await waits.waitFor();
     await box.waitFor({ state: "hidden" });
     await editor.screenshot("waits");
     // Another session's question waits behind it.
     await editor.openFile("too.py");
     await editor.lens("Run Cell").first().click();
-    await editor.statusItem("ask.py, line 2 waits for a line, and 1 more").click();
+    await editor.statusItem("ask.py, line 2 waits for input, and 1 more").click();
     await box.getByText("name?").waitFor();
     assert.equal(await input.inputValue(), "Ad");
     await input.fill("Ada");
@@ -240,7 +241,7 @@ scenario("what code asks waits behind another input of the editor, and Escape th
     assert.equal(await input.getAttribute("type"), "password");
     await editor.showPalette();
     await page.locator(".quick-input-list .monaco-list-row").first().waitFor();
-    await editor.statusItem("too.py, line 2 waits for a line").waitFor();
+    await editor.statusItem("too.py, line 2 waits for input").waitFor();
     await editor.hidePalette();
     await editor.command("cellgate: Answer Input Request…");
     await box.getByText("word?").waitFor();
@@ -255,7 +256,7 @@ scenario("what code asks waits behind another input of the editor, and Escape th
     await editor.showPalette();
     await page.locator(".quick-input-list .monaco-list-row").first().waitFor();
     await editor.hidePalette();
-    await editor.statusItem("last.py, line 2 waits for a line").click();
+    await editor.statusItem("last.py, line 2 waits for input").click();
     await box.getByText("again?").waitFor();
     await endInput(editor);
     await editor.lens(/\[1\] EOFError/).waitFor();

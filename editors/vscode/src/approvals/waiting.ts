@@ -50,6 +50,11 @@ export class Waiting implements Disposable {
 const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
 export function waitingText(calls: number, questions: number): string {
+    return `${waitText(calls, questions)} for your answer`;
+}
+
+/** "1 call and 2 questions wait" */
+export function waitText(calls: number, questions: number): string {
     const parts = [...(calls > 0 || questions === 0 ? [counted(calls, "call")] : []), ...(questions > 0 ? [counted(questions, "question")] : [])];
-    return `${parts.join(" and ")} ${calls + questions === 1 ? "waits" : "wait"} for your answer`;
+    return `${parts.join(" and ")} ${calls + questions === 1 ? "waits" : "wait"}`;
 }

@@ -2,6 +2,8 @@
 
 import * as vscode from "vscode";
 import type { Cellgate } from "../cellgate";
+import { isElicitation } from "../approvals/elicitations";
+import { waitText } from "../approvals/waiting";
 import { changedText } from "../changes/labels";
 import type { Execution } from "../executions";
 import { cellAt, cellsOf, type Cell } from "./cells";
@@ -48,17 +50,16 @@ export class CellLenses implements vscode.CodeLensProvider, vscode.Disposable {
         const lens = (title: string, command: string, args: unknown[], tooltip?: string) =>
             new vscode.CodeLens(range, { title, command, arguments: args, tooltip });
         const place = [document.uri, cell.line];
-        // The state of the execution precedes the rarely used commands, since a narrow editor cuts the line.
+        // What a user needs most is first, since a narrow editor cuts the line.
         const lenses = [lens("Run Cell", "cellgate.runCell", place)];
         if (run) {
-            lenses.push(lens(stateOf(run, Date.now()), "cellgate.showResult", [run.id], "Shows the result"));
+            const waits = this.waitsText(run);
+            if (waits !== undefined) lenses.push(lens(`$(bell) ${waits} for you`, "cellgate.approvals.focus", [], "Shows what waits"));
+            const state = stateOf(run, Date.now());
+            if (run.waitsForInput) lenses.push(lens(state, "cellgate.answerInput", [], "Shows what the code asks"));
+            else lenses.push(lens(state, "cellgate.showResult", [run.id], "Shows the result"));
             const changed = changedText(this.cellgate.changes, run.id);
             if (changed !== undefined) lenses.push(lens(`$(diff) ${changed}`, "cellgate.showChanges", [run.id], "Shows the files, and undoes the changes"));
-            const waiting = this.cellgate.waiting.all().filter(({ executionId }) => executionId === run.id).length;
-            if (waiting > 0) {
-                const title = waiting === 1 ? "$(bell) one call waits for you" : `$(bell) ${waiting} calls wait for you`;
-                lenses.push(lens(title, "cellgate.approvals.focus", [], "Shows what waits"));
-            }
             if (run.state !== "finished") {
                 const title = run.state === "running" ? "$(debug-stop) Interrupt" : "$(close) Cancel";
                 lenses.push(lens(title, "cellgate.cancelExecution", [run.id]));
@@ -67,6 +68,13 @@ export class CellLenses implements vscode.CodeLensProvider, vscode.Disposable {
         if (hasAbove) lenses.push(lens("Run Above", "cellgate.runAbove", place));
         lenses.push(lens("Run Below", "cellgate.runBelow", place, "Runs this cell and those below"));
         return lenses;
+    }
+
+    /** Undefined where nothing of it waits for the user. */
+    private waitsText(run: Execution): string | undefined {
+        const waits = this.cellgate.waiting.all().filter(({ executionId }) => executionId === run.id);
+        const questions = waits.filter(isElicitation).length;
+        return waits.length === 0 ? undefined : waitText(waits.length - questions, questions);
     }
 
     /** The latest run of each cell: the one whose code begins in it now. */

@@ -2,7 +2,9 @@
 
 import { messageOf } from "../client/errors";
 import type { Execution } from "../executions";
-import { firstLine, label } from "../text";
+import { brief, firstLine, label } from "../text";
+
+const maxProgress = 44;
 
 export function duration(seconds: number): string {
     if (seconds < 0.95) return `${Math.round(seconds * 1000)} ms`;
@@ -12,6 +14,12 @@ export function duration(seconds: number): string {
     return whole < 3600 ? rest : `${Math.floor(whole / 3600)} h ${rest}`;
 }
 
+/** The message alone where there is little room for both. */
+export function progressText({ call, message }: NonNullable<Execution["progress"]>): string {
+    const whole = `${call}: ${message}`;
+    return whole.length <= maxProgress ? label(whole) : brief(message, maxProgress);
+}
+
 /** In one line, with an icon; `now` in milliseconds. */
 export function stateOf(execution: Execution, now: number): string {
     const { state, position, waitsBehind, startedAt, result, problem } = execution;
@@ -19,7 +27,8 @@ export function stateOf(execution: Execution, now: number): string {
     if (state === "queued") return position ? `$(watch) queued, ${position} before it` : "$(watch) queued";
     if (state === "running") {
         const time = startedAt === undefined ? "running" : `${Math.floor((now - startedAt) / 1000)} s`;
-        return `$(sync~spin) ${time}${execution.progress === undefined ? "" : `, ${label(execution.progress, 120)}`}`;
+        if (execution.waitsForInput) return `$(edit) waits for input, ${time}`;
+        return `$(sync~spin) ${time}${execution.progress === undefined ? "" : `, ${progressText(execution.progress)}`}`;
     }
     if (!result) return `$(error) did not run: ${label(firstLine(messageOf(problem)), 120)}`;
     const count = result.executionCount === null ? "" : `[${result.executionCount}] `;

@@ -26,7 +26,7 @@ export class NotebookItems implements vscode.NotebookCellStatusBarItemProvider, 
     }
 
     provideCellStatusBarItems(cell: vscode.NotebookCell): vscode.NotebookCellStatusBarItem[] {
-        const executionId = this.executionOf(cell);
+        const executionId = executionIdOf(this.cellgate, cell);
         const text = executionId === undefined ? undefined : changedText(this.cellgate.changes, executionId);
         if (text === undefined) return [];
         const item = new vscode.NotebookCellStatusBarItem(`$(diff) ${text}`, vscode.NotebookCellStatusBarAlignment.Left);
@@ -34,10 +34,11 @@ export class NotebookItems implements vscode.NotebookCellStatusBarItemProvider, 
         item.tooltip = "Shows the files, and undoes the changes";
         return [item];
     }
+}
 
-    private executionOf(cell: vscode.NotebookCell): string | undefined {
-        if (cell.notebook.notebookType === notebookType) return (cell.metadata as Partial<CellMetadata>).executionId;
-        const uri = cell.document.uri.toString();
-        return this.cellgate.executions.all().findLast((each) => each.cell?.uri === uri)?.id;
-    }
+/** The last execution of a cell, of a results notebook or an ordinary one. */
+export function executionIdOf({ executions }: Pick<Cellgate, "executions">, cell: vscode.NotebookCell): string | undefined {
+    if (cell.notebook.notebookType === notebookType) return (cell.metadata as Partial<CellMetadata>).executionId;
+    const uri = cell.document.uri.toString();
+    return executions.all().findLast((each) => each.cell?.uri === uri)?.id;
 }

@@ -7,6 +7,7 @@ import type { Cellgate } from "../cellgate";
 import { label } from "../text";
 import { documentName } from "../uris";
 import { showBox, type InputBox } from "./box";
+import { InputItems } from "./notebookItems";
 import { InputRequests } from "./requests";
 
 export function input({ sidecar, executions }: Cellgate): vscode.Disposable {
@@ -28,14 +29,15 @@ export function input({ sidecar, executions }: Cellgate): vscode.Disposable {
         }
         const { first, count } = unseen;
         const more = count === 1 ? "" : `, and ${count - 1} more`;
-        status.text = `$(edit) ${label(first.where, 60)} waits for a line${more}`;
+        status.text = `$(edit) ${label(first.where, 60)} waits for input${more}`;
         status.tooltip = `${label(first.prompt.trim(), 300)}\nClick to answer. “Send End of Input” is the end of it.`.trimStart();
-        status.accessibilityInformation = { label: `cellgate: ${first.where} waits for a line${more}` };
+        status.accessibilityInformation = { label: `cellgate: ${first.where} waits for input${more}` };
         status.show();
     }
 
     return vscode.Disposable.from(
         requests,
+        new InputItems({ executions }),
         status,
         requests.onDidChange(show),
         // What another connection was asked, this one cannot answer.
@@ -45,7 +47,12 @@ export function input({ sidecar, executions }: Cellgate): vscode.Disposable {
         sidecar.onRequest("input/request", async ({ executionId, prompt, password }, token) => {
             const cell = executions.get(executionId)?.cell;
             const where = cell ? `${documentName(cell.uri)}, line ${cell.line + 1}` : "a cell";
-            return { value: await requests.ask({ where, prompt, password }, token) };
+            executions.waitForInput(executionId, true);
+            try {
+                return { value: await requests.ask({ where, prompt, password }, token) };
+            } finally {
+                executions.waitForInput(executionId, false);
+            }
         }),
         vscode.commands.registerCommand("cellgate.answerInput", () => requests.resume()),
         vscode.commands.registerCommand("cellgate.endInput", async (by?: "key") => {

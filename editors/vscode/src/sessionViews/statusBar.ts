@@ -4,6 +4,7 @@
 import * as vscode from "vscode";
 import { active, onDidChangeActive } from "../active";
 import type { Cellgate } from "../cellgate";
+import { progressText } from "../cells/states";
 import type { SidecarState } from "../client/sidecar";
 import { label } from "../text";
 import { iconOf, ownerOf, statusOf, weaknessOf } from "./labels";
@@ -54,9 +55,9 @@ export class StatusBar implements vscode.Disposable {
         this.session.text =
             `$(${iconOf(session)}) ${label(session.sessionId, 40)} · ${session.status}` +
             (waiting > 0 ? ` · ${waiting} waiting` : "") +
-            (progress === undefined ? "" : ` · ${label(progress, 60)}`) +
             (session.agent === undefined ? "" : ` · ${ownerOf(session)}`) +
-            (weakness ? ` · $(${weakness.icon}) ${weakness.short}` : "");
+            (weakness ? ` · $(${weakness.icon}) ${weakness.short}` : "") +
+            (progress === undefined ? "" : ` · ${progressText(progress)}`);
         this.session.tooltip =
             `${label(session.sessionId)} of ${ownerOf(session)}: ${statusOf(session)}\n` +
             `${label(name)} ${label(version ?? "")}\n` +

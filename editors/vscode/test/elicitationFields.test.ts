@@ -74,7 +74,7 @@ test("only what is offered can be chosen, as many as may be", () => {
 
 test("it is said what is expected", () => {
     assert.equal(expected(fieldOf("text", { format: "date", required: true })), "a date");
-    assert.equal(expected(fieldOf("text", { minimum: 1, maximum: 40 })), "at least 1 and at most 40 characters, may stay empty");
+    assert.equal(expected(fieldOf("text", { minimum: 1, maximum: 40 })), "at least 1 and at most 40 characters, optional");
     assert.equal(expected(fieldOf("integer", { minimum: 0, maximum: 8, required: true })), "a whole number, at least 0 and at most 8");
     assert.equal(expected(fieldOf("choices", { minimum: 2, maximum: 2, required: true })), "2 of them");
     assert.equal(expected(fieldOf("choices", { minimum: 0, maximum: 2, required: true })), "at most 2 of them");

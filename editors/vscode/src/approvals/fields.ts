@@ -110,7 +110,7 @@ export function expected(field: ElicitationField): string {
         type === "text" && format && formats[format].what,
         secret && "typed unseen",
         bounds(field),
-        !required && "may stay empty",
+        !required && "optional",
     ];
     return words.filter((each) => typeof each === "string" && each !== "").join(", ");
 }

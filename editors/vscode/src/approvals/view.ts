@@ -46,6 +46,6 @@ export class ApprovalsView implements vscode.WebviewViewProvider {
         if (!this.view) return;
         const { count, text } = this.waiting;
         // A badge of undefined would leave the last one on the icon.
-        this.view.badge = { value: count, tooltip: text };
+        this.view.badge = { value: count, tooltip: count === 0 ? "" : text };
     }
 }

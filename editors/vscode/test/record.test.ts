@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { RecordEntry, RecordQueryParams, RecordQueryResult } from "../src/protocol/messages";
 import { RecordEntries } from "../src/record/entries";
-import { actorText, entryDetails, entryIcon, entryText, filterText, runEndText, runText } from "../src/record/labels";
+import { actorText, entryDetails, entryIcon, entryText, filterText, runEndText, runText, shortTimeText } from "../src/record/labels";
 import { FakeSidecar, problem } from "./fakeSidecar";
 
 const entryOf = (seq: number, type: string, data: RecordEntry["data"] = {}, more: Partial<RecordEntry> = {}): RecordEntry => ({
@@ -105,6 +105,13 @@ test("what is not known, or not as its type says, is shown as it is", () => {
         assert.equal(entryDetails(entry)[0], text);
     }
     assert.ok(entryDetails(entryOf(1, "moon.rose", { at: 5, on: { b: 1 } })).includes('on: {"b":1}'));
+});
+
+test("a row has the time of day, and of another day its date", () => {
+    const time = "2026-01-05T09:31:00.000Z";
+    const then = new Date(time);
+    assert.equal(shortTimeText({ time }, then), then.toLocaleTimeString());
+    assert.equal(shortTimeText({ time }, new Date("2026-01-08T09:31:00.000Z")), then.toLocaleString(undefined, { dateStyle: "short", timeStyle: "short" }));
 });
 
 test("details have all that a user reads, and hide or reorder nothing", () => {

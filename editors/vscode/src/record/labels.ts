@@ -180,6 +180,13 @@ export const undoOf = (entries: readonly RecordEntry[]) => entries.find(({ type 
 /** In the user's time zone, as everywhere. */
 export const timeText = ({ time }: Pick<RecordEntry, "time">) => new Date(time).toLocaleString();
 
+/** The time of day; of another day its date too. For a row, which has little room. */
+export function shortTimeText({ time }: Pick<RecordEntry, "time">, now = new Date()): string {
+    const then = new Date(time);
+    if (then.toDateString() === now.toDateString()) return then.toLocaleTimeString();
+    return then.toLocaleString(undefined, { dateStyle: "short", timeStyle: "short" });
+}
+
 export function runEndText(ended: RecordEntry | undefined): string | undefined {
     return ended && described(() => endText(ended.data as never));
 }

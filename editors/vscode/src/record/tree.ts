@@ -4,7 +4,7 @@ import * as vscode from "vscode";
 import type { RecordEntry } from "../protocol/messages";
 import { label, plain } from "../text";
 import type { RecordEntries, Row } from "./entries";
-import { actorText, entryDetails, entryIcon, entryText, runEndText, runText, timeText, undoOf } from "./labels";
+import { actorText, entryDetails, entryIcon, entryText, runEndText, runText, shortTimeText, timeText, undoOf } from "./labels";
 
 export type Node = Row | { readonly problem: string } | { readonly older: true };
 
@@ -68,7 +68,7 @@ function entryItem(entry: RecordEntry, decided: RecordEntry | undefined): vscode
     const text = entryText(entry, decided);
     const item = new vscode.TreeItem(label(text));
     item.id = `entry ${entry.seq}`;
-    item.description = label(`${timeText(entry)} · ${actorText(entry)}`);
+    item.description = label(`${shortTimeText(entry)} · ${actorText(entry)}`);
     item.iconPath = iconOf(entryIcon(entry));
     item.contextValue = contextOf(entry);
     item.tooltip = entryDetails(entry, decided).join("\n").slice(0, 4000);
@@ -89,10 +89,10 @@ function runItem({ executionId, entries, started, ended }: Extract<Row, { run: u
     // What was found unfolds by itself.
     item.id = `${unfolded ? "found " : ""}execution ${executionId}`;
     const last = started ?? entries[0];
-    item.description = label([runEndText(ended), last && `${timeText(last)} · ${actorText(last)}`].filter(Boolean).join(" · "));
+    item.description = label([runEndText(ended), last && `${shortTimeText(last)} · ${actorText(last)}`].filter(Boolean).join(" · "));
     const iconic = ended ?? (started ? undefined : undoOf(entries));
     item.iconPath = iconic ? iconOf(entryIcon(iconic)) : new vscode.ThemeIcon("code");
     item.contextValue = "recordRun execution source";
-    item.tooltip = started && entryDetails(started).join("\n").slice(0, 4000);
+    item.tooltip = last && entryDetails(last).join("\n").slice(0, 4000);
     return item;
 }

@@ -28,14 +28,14 @@ test("each of several sessions has a line, which the editor does not break", () 
     figures.add({ sessions: [uses(11, 64, "plan.py-4e92")] }, 102);
     figures.add({ sessions: [uses(15, 64, "plan.py-4e92"), uses(1, 16, "t")] }, 104);
     const lines = figures.text()?.split(" ");
-    assert.deepEqual(lines?.map((line) => line.replaceAll("\u00a0", " ").replaceAll("\u2060", "")), ["plan.py-4e92: 200 %, 64 MiB", "·", "t: 0 %, 16 MiB"]);
+    assert.deepEqual(lines?.map((line) => line.replaceAll("\u00a0", " ").replaceAll("\u2060", "")), ["plan.py-4e92: 200 %, 64 MiB;", "t: 0 %, 16 MiB"]);
     assert.ok(lines.every((line) => !/-(?!\u2060)/.test(line)));
 });
 
 test("what the kernel uses that is kept ready is said", () => {
     const figures = new Figures();
     figures.add({ sessions: [uses(10, 32)], spareKernel: { processes: 1, processorSeconds: 1, memoryBytes: 16 * 2 ** 20 } }, 1);
-    assert.equal(figures.text(), "0 %  32 MiB █ · kept\u00a0ready:\u00a016\u00a0MiB");
+    assert.equal(figures.text(), "0 %  32 MiB █; a\u00a0kernel\u00a0kept\u00a0ready:\u00a016\u00a0MiB");
     figures.add({ sessions: [uses(10, 32)] }, 2);
     assert.doesNotMatch(figures.text() ?? "", /kept/);
 });

@@ -45,8 +45,8 @@ export class Figures {
     /** Of the session whose kernel runs here, or a line for each of several, and of the kernel that is kept ready. */
     text(): string | undefined {
         const all = this.sessions.size > 1 ? [...this.sessions].map(lineOf) : [...this.sessions.values()].map(plotsOf);
-        if (this.spareBytes !== undefined) all.push(unbroken(`kept ready: ${bytesText(this.spareBytes)}`));
-        return all.length > 0 ? all.join(" · ") : undefined;
+        if (this.spareBytes !== undefined) all.push(unbroken(`a kernel kept ready: ${bytesText(this.spareBytes)}`));
+        return all.length > 0 ? all.join("; ") : undefined;
     }
 }
 

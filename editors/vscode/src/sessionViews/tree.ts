@@ -88,7 +88,7 @@ function placeOfKernel({ kernel: { server, connectionFile }, cwd }: Session): st
 function sessionItem(session: Session, hasWaiting: boolean): vscode.TreeItem {
     const item = new vscode.TreeItem(label(session.sessionId), vscode.TreeItemCollapsibleState.Expanded);
     item.id = session.sessionId;
-    item.description = [ownerOf(session), statusOf(session), weaknessOf(session)?.short].filter(Boolean).join(" · ");
+    item.description = [weaknessOf(session)?.short, ownerOf(session), statusOf(session)].filter(Boolean).join(" · ");
     item.iconPath = new vscode.ThemeIcon(iconOf(session));
     item.contextValue = hasWaiting ? "sessionThatWaits" : "session";
     item.tooltip = [

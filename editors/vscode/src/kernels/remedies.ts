@@ -3,6 +3,7 @@
 import * as vscode from "vscode";
 import { hintOf, kindOf, messageOf, textOf } from "../client/errors";
 import { ask, showError } from "../notices";
+import { sandboxProblemOf } from "./sandboxProblem";
 
 export type Remedy = "selectKernel" | "retry" | "weaker" | "unsandboxed";
 
@@ -45,17 +46,17 @@ async function withoutSandbox(error: unknown): Promise<Remedy | undefined> {
     const copy = "Copy the Fix";
     const weaker = "Weaker Sandbox in This Session";
     const unsandboxed = "Run Unsandboxed in This Session";
+    const { problem, fix, copied } = sandboxProblemOf(error);
     const chosen = await ask(
         "cellgate: no sandbox is available here",
-        `${messageOf(error)}\n\n${hintOf(error)}\n\n` +
-            "The weaker sandbox (landlock) needs no user namespaces; it has no network, and the code sees which files " +
-            "and processes there are. `cellgate doctor` lists all that it lacks.\n\n" +
-            "Unsandboxed, the code of this session can do to your files and on the network all that you can, unasked.",
+        `${problem}\n\n${fix}\n\n` +
+            "In the weaker sandbox, code has no network, and sees which files and processes there are.\n\n" +
+            "Unsandboxed, it can do to your files and on the network all that you can, unasked.",
         copy,
         weaker,
         unsandboxed,
     );
-    if (chosen === copy) await vscode.env.clipboard.writeText(hintOf(error));
+    if (chosen === copy) await vscode.env.clipboard.writeText(copied);
     if (chosen === weaker) return "weaker";
     return chosen === unsandboxed ? "unsandboxed" : undefined;
 }

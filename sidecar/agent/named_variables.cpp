@@ -59,8 +59,7 @@ double read_number(const std::string& name, const std::string& value) {
 }
 
 bool read_flag(const std::string& name, const std::string& value) {
-    std::string text = value;
-    std::transform(text.begin(), text.end(), text.begin(), lower);
+    const std::string text = lower(value);
     if (text != "true" && text != "false") {
         fail_value(name, "true or false", value);
     }

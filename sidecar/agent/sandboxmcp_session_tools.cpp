@@ -123,7 +123,7 @@ std::string limit_name(protocol::LimitName name) {
     case protocol::LimitName::process_count:
         return "max_processes";
     default: // none that set_resource_limits sets
-        return enum_name(name);
+        return std::string(enum_name(name));
     }
 }
 

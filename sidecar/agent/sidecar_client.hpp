@@ -72,7 +72,7 @@ class SidecarClient {
                                                std::shared_ptr<mcp::ToolCall> on_behalf);
     // Whether that session was lost and recreated since the last call: the connection, or the sidecar, had ended.
     bool take_loss(const std::string& session);
-    // Makes an own session anew that a user has closed; false for any other one.
+    // Creates an own session again that a user has closed; false for any other one.
     Task<bool> renew(std::string session, std::shared_ptr<mcp::ToolCall> on_behalf);
     // Whether it is a session that this client created, by its id.
     bool owns(const std::string& session) const { return session.starts_with(id_); }

@@ -58,7 +58,7 @@ void print_finding(const CheckArguments& arguments, const CheckedSource& source,
     }
 }
 
-// What the protocol says of it, with the file.
+// As the protocol has it, and the file.
 void print_as_json(const std::string& file, const protocol::Diagnostic& found) {
     std::string line = R"({"file":)";
     append_json_string(line, file);

@@ -130,7 +130,8 @@ void OtlpSpans::write(const Begun& begun, const std::string& end, std::string_vi
     constexpr int internal_kind = 1;
     const std::string parent = begun.parent_id ? fmt::format(R"("parentSpanId":"{}",)", *begun.parent_id) : "";
     const std::string attributes = begun.attributes.empty() ? "" : begun.attributes.substr(1);
-    const std::string status = failed ? fmt::format(R"({{"code":2,"message":{}}})", to_json(error)) : R"({"code":1})";
+    const std::string status =
+        failed ? fmt::format(R"({{"code":2,"message":{}}})", to_json(std::string(error))) : R"({"code":1})";
     spans_.push_back(fmt::format(R"({{"traceId":"{}","spanId":"{}",{}"name":{},"kind":{},"startTimeUnixNano":"{}",)"
                                  R"("endTimeUnixNano":"{}","attributes":[{}],"status":{}}})",
                                  begun.trace_id, begun.span_id, parent, to_json(begun.name), internal_kind, begun.start,

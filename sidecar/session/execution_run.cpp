@@ -157,8 +157,9 @@ Task<void> ExecutionRun::end_kernel_unless_interrupted() {
     const bool stopped =
         co_await wait_until(context_.services.clock, execution_->finished, context_.services.clock.now() + hang_grace);
     if (!stopped) {
-        context_.on_kernel_lost("the kernel did not answer the interrupt, as happens while code waits for a promise, and "
-                                "was replaced");
+        context_.on_kernel_lost(
+            "the kernel did not answer the interrupt, as happens while code waits for a promise, and "
+            "was replaced");
         co_await end_kernel();
     }
 }

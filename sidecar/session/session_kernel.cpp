@@ -176,8 +176,7 @@ Task<void> Session::close(std::string reason) {
     }
     services_.gate.end_session(options_.id);
     // A run of a tool ends as it should, and nothing of a user's is lost with it.
-    set_status(protocol::SessionStatus::dead,
-               options_.saved_tool ? std::nullopt : std::optional(std::move(reason)));
+    set_status(protocol::SessionStatus::dead, options_.saved_tool ? std::nullopt : std::optional(std::move(reason)));
     closed_.set();
 }
 

@@ -105,7 +105,7 @@ protocol::RuleSpec spec_of(const protocol::Rule& rule) {
     return spec;
 }
 
-// A rule of the command line has an id that nobody has seen.
+// The id of a rule of the command line is shown nowhere.
 std::string known_as(const protocol::Rule& rule, const gate::Gate& gate) {
     return in_quotes(rule.source == protocol::RuleSource::command_line ? gate.policy_words(spec_of(rule)) : rule.id);
 }

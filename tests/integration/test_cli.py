@@ -5,7 +5,6 @@ import os
 import re
 import shlex
 import signal
-import subprocess
 import tomllib
 import unittest
 
@@ -481,39 +480,6 @@ class OtherCommands(CliTest):
             self.assertEqual(json.loads(printed.stdout)[key]["cellgate"]["args"][3:], ["--as", "ipybox"])
         codex = tomllib.loads(self.cli("mcp", "--print-config", "codex").stdout)["mcp_servers"]["cellgate"]
         self.assertEqual((codex["command"], codex["args"][:2]), (server["command"], ["mcp", "--root"]))
-
-    def test_help_about_what_is_not_there_says_so(self):
-        for words in (["help", "nope"], ["nope", "--help"], ["nope"]):
-            ended = self.cli(*words, rooted=False)
-            self.assertEqual((ended.returncode, ended.stdout), (2, ""))
-            self.assertIn("there is no subcommand nope", ended.stderr)
-
-    def test_rules_are_explained_wherever_an_option_takes_them(self):
-        for command in ("run", "save", "call", "generate", "login"):
-            text = self.cli(command, "--help", rooted=False).stdout
-            self.assertIn("see below", text, command)
-            self.assertIn("any call of that tool; SERVER/* is every tool", text, command)
-
-    def test_help_names_every_command_and_each_has_its_own(self):
-        ended = self.cli("--help", rooted=False)
-        self.assertEqual(ended.returncode, 0)
-        self.assertEqual(self.cli("help", rooted=False).stdout, ended.stdout)
-        for command in ("run", "generate", "call", "kernels", "doctor", "demo", "serve"):
-            self.assertIn(command, ended.stdout)
-            one = self.cli(command, "--help", rooted=False)
-            self.assertEqual(one.returncode, 0)
-            self.assertTrue(one.stdout)
-            self.assertEqual(self.cli("help", command, rooted=False).stdout, one.stdout)
-        for wrong in (("nonsense",), ("run",), ("run", "no-such-file.py"), ("run", "--nonsense", "notes.txt")):
-            with self.subTest(wrong):
-                ended = self.cli(*wrong, rooted=False)
-                self.assertEqual(ended.returncode, 2)
-                self.assertTrue(ended.stderr.strip())
-        self.assertIn("no subcommand nonsense", self.cli("nonsense", rooted=False).stderr)
-        self.assertIn("greater than 0, found 0", self.cli("run", "--timeout", "0", "notes.txt").stderr)
-        alone = subprocess.run([CELLGATE], capture_output=True, text=True, timeout=TIMEOUT, check=False,
-                               env=self.workspace.environment())
-        self.assertEqual((alone.returncode, alone.stderr), (2, self.cli("help", rooted=False).stdout))
 
     def test_the_demo_holds_and_ends_with_commands_that_can_be_copied(self):
         ended = self.cli("demo", "--answer-itself", rooted=False, variables={"TMPDIR": str(self.workspace.base)})

@@ -5,6 +5,7 @@ import os
 import re
 import shlex
 import signal
+import subprocess
 import tomllib
 import unittest
 

@@ -18,7 +18,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <filesystem>
 #include <set>
 #include <system_error>
@@ -126,13 +125,11 @@ std::vector<std::string> argv_of(const protocol::McpServerConfig& config) {
 
 // Throws Error{config_invalid}.
 sandbox::Isolation isolation_for(const std::string& server, std::optional<protocol::SandboxLauncher> launcher) {
-    const auto isolation =
-        sandbox::find_isolation(enum_name(launcher.value_or(protocol::SandboxLauncher::bwrap))).value();
-    const sandbox::IsolationTraits& traits = sandbox::traits_of(isolation);
-    if (!traits.mounts || !traits.own_network) {
-        const std::string why =
-            fmt::format("its sandbox cannot be made by {}, which is for kernels alone", traits.name);
-        throw invalid_config(server, why, "Name bwrap or gvisor, or leave \"launcher\" out.");
+    const std::string_view name = enum_name(launcher.value_or(protocol::SandboxLauncher::bwrap));
+    const sandbox::Isolation isolation = sandbox::find_isolation(name).value();
+    if (!sandbox::traits_of(isolation).mounts || !sandbox::traits_of(isolation).own_network) {
+        throw invalid_config(server, fmt::format("its sandbox cannot be made by {}, which is for kernels alone", name),
+                             "Name bwrap or gvisor, or leave \"launcher\" out.");
     }
     return isolation;
 }

@@ -23,7 +23,7 @@ Json numbers(int count) {
 Json cut(const Json& value, std::size_t characters) {
     const auto text = cut_json(value.dump(), characters);
     REQUIRE(text);
-    CHECK(count_characters(*text) <= characters);
+    CHECK(cellgate::count_characters(*text) <= characters);
     return Json::parse(*text);
 }
 

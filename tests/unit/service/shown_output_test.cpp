@@ -49,7 +49,9 @@ TEST_CASE("a result's error and notes are shown where the output lacks them") {
     result.error->evalue = "x";
     result.error->traceback = {"one"};
     result.error->frames = {{std::nullopt, 2, "f"}};
-    result.notes.emplace().push_back({"the path /x is not there", "add it", std::nullopt, std::nullopt, std::nullopt});
+    protocol::Note& note = result.notes.emplace().emplace_back();
+    note.text = "the path /x is not there";
+    note.remedy = "add it";
     CHECK(shown_text(result, "one\nKeyError: x\n") == "at code line 3, f\n[the path /x is not there; add it]\n");
     CHECK(shown_text(result, "") == "KeyError: x\none\nat code line 3, f\n[the path /x is not there; add it]\n");
 }

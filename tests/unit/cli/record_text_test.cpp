@@ -25,10 +25,13 @@ TEST_CASE("an entry of the record is a line of words") {
         words("action.decided", R"({"by":"rule","decision":"allow","display":["tool read_file of fs"],"number":14})") ==
         "14 allowed by rule: tool read_file of fs");
     CHECK(words("action.decided", R"({"by":"noClient","decision":"deny","display":["start fs"],"number":15})") ==
-          "15 denied: start fs");
+          "15 not allowed, no user was there: start fs");
     CHECK(words("action.ended", R"({"error":"no file","number":14,"status":"failed"})") == "14 failed: no file");
     CHECK(words("execution.started", R"({"agent":"claude","code":"a = 1\nb = 2"})") == "runs for agent claude: a = 1");
     CHECK(words("execution.started", R"({"bytes":70000,"sha256":"00"})") == "runs: 70000 bytes of code");
+    CHECK(words("execution.started", R"({"code":"def f(): pass","savedTool":"f"})") == "runs: the saved tool f");
+    CHECK(words("session.closed", "{}") == "session closed");
+    CHECK(words("action.ended", R"({"number":14,"status":"unknown"})") == "14 left to the agent");
     CHECK(words("execution.ended", R"({"status":"ok"})") == "ended: ok");
     CHECK(words("execution.ended", R"({"error":{"ename":"ValueError","evalue":"no\nreally"},"status":"error"})") ==
           "ended: error: ValueError: no");

@@ -46,9 +46,9 @@ class Languages(SessionsTest):
         again = agent.call("execute", code=code, language="bash")
         if "the connection ended before the answer came" in text_of(again):
             again = agent.call("execute", code=code, language="bash")
-        self.assertIn("was restarted", text_of(self.assert_ok(again)))
-        self.assertIn("was restarted", text_of(agent.call("execute", code="2")))
-        self.assertNotIn("was restarted", text_of(agent.call("execute", code="echo", language="bash")))
+        self.assertIn("A new kernel was started", text_of(self.assert_ok(again)))
+        self.assertIn("A new kernel was started", text_of(agent.call("execute", code="2")))
+        self.assertNotIn("A new kernel was started", text_of(agent.call("execute", code="echo", language="bash")))
 
 
 class Sessions(SessionsTest):

@@ -5,13 +5,13 @@ import * as vscode from "vscode";
 import type { Cellgate } from "../cellgate";
 import { ask, inform, showError } from "../notices";
 import type { ChangesFoundParams } from "../protocol/messages";
+import { CellItems, type CellItem } from "../notebooks/cellItems";
 import { placeOf } from "../sessionViews/cellOf";
 import { label } from "../text";
 import { agentEdits } from "./agentEdits";
 import { Differences } from "./differences";
 import { FileList } from "./fileList";
 import { changedText } from "./labels";
-import { NotebookItems } from "./notebookItems";
 import { showRefusal } from "./refusal";
 import { Undo } from "./undo";
 
@@ -30,7 +30,7 @@ export function changeViews(cellgate: Cellgate): vscode.Disposable {
     };
     return vscode.Disposable.from(
         differences,
-        new NotebookItems(cellgate),
+        new CellItems(cellgate.executions, cellgate.changes.onDidChange, (executionId) => changedItem(cellgate.changes, executionId)),
         agentEdits(cellgate, differences, list, undo),
         ...Object.entries(commands).map(([name, { title, run }]) =>
             vscode.commands.registerCommand(`cellgate.${name}`, async (given?: string) => {
@@ -43,6 +43,14 @@ export function changeViews(cellgate: Cellgate): vscode.Disposable {
             }),
         ),
     );
+}
+
+/** How many files it changed. */
+function changedItem(changes: Cellgate["changes"], executionId: string): CellItem | undefined {
+    const text = changedText(changes, executionId);
+    if (text === undefined) return undefined;
+    const command = { title: "Show Changes", command: "cellgate.showChanges", arguments: [executionId] };
+    return { text: `$(diff) ${text}`, tooltip: "Shows the files, and undoes the changes", command };
 }
 
 /** Of those that the window knows; their undos too. */

@@ -4,11 +4,13 @@
 
 import * as vscode from "vscode";
 import type { Cellgate } from "../cellgate";
+import { CellItems } from "../notebooks/cellItems";
 import { label } from "../text";
 import { documentName } from "../uris";
 import { showBox, type InputBox } from "./box";
-import { InputItems } from "./notebookItems";
 import { InputRequests } from "./requests";
+
+const waitingItem = { text: "$(edit) waits for input", tooltip: "Shows what the code asks", command: "cellgate.answerInput" };
 
 export function input({ sidecar, executions }: Cellgate): vscode.Disposable {
     let box: InputBox | undefined;
@@ -37,7 +39,7 @@ export function input({ sidecar, executions }: Cellgate): vscode.Disposable {
 
     return vscode.Disposable.from(
         requests,
-        new InputItems({ executions }),
+        new CellItems(executions, executions.onDidChange, (executionId) => (executions.get(executionId)?.waitsForInput ? waitingItem : undefined)),
         status,
         requests.onDidChange(show),
         // What another connection was asked, this one cannot answer.

@@ -1,6 +1,6 @@
 #pragma once
-// `LocalSidecar` is a sidecar in this process with one client, over a pipe in memory, for `run`, `call`, `generate` and
-// `demo`. The client uses the same protocol as an editor.
+// `LocalSidecar` is a sidecar in this process with one client, over a pipe in memory. The client uses the same
+// protocol as an editor.
 
 #include "async/loop.hpp"
 #include "protocol/messages/executions.hpp"

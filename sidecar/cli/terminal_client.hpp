@@ -1,7 +1,7 @@
 #pragma once
 // `TerminalClient` is a sidecar in this process with the user at the terminal as its client: it prints output, prompts
 // for approvals and for input(). Without a terminal it denies, and names the options that would have allowed the
-// action. For `run`, `call` and `generate`.
+// action. For the commands that start a sidecar of their own.
 
 #include "local_sidecar.hpp"
 #include "non_interactive_client.hpp"

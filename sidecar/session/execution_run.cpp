@@ -234,7 +234,7 @@ Task<protocol::ExecuteResult> ExecutionRun::end_with_kernel(std::string failure)
         }
     }
     context_.on_kernel_lost(reason);
-    protocol::ExecuteResult result = result_of(*execution_, status, *instance_->lost, context_.latest.layers);
+    protocol::ExecuteResult result = result_of(*execution_, status, instance_->lost, context_.latest.layers);
     co_await instance_->kernel->stop(Duration::zero());
     co_return result;
 }

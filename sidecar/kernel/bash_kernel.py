@@ -28,6 +28,7 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import bash_variables  # noqa: E402
 import bootstrap  # noqa: E402
+import programs  # noqa: E402
 import speedups  # noqa: E402
 
 with speedups.starting(), speedups.importing():
@@ -39,6 +40,7 @@ CHUNK = 1 << 16
 EXIT_DELAY = 0.2  # seconds
 LOOK = 0.1  # seconds between two looks at whether bash still runs
 BEGIN_LOOK = 0.01  # seconds between two looks at whether bash has begun what is to be interrupted
+MERE_CD = re.compile(r"cd -- ([\w@%+=:,./-]+|'[^']*')")
 EMPTY, REPORTS, ANSWERS, EXIT = 200, 201, 202, 203  # bash's descriptors beside stdio
 # Runs in bash before the first cell.
 PREPARE = """
@@ -340,6 +342,9 @@ class BashKernel(Kernel):
         self._running = None  # an object of the running execution's own
         self._interrupted = False
         self._variables = bash_variables.Variables(self._bash)
+        self._programs = None
+        if "CELLGATE_ASK_BEFORE_PROGRAMS" in os.environ:
+            self._programs = programs.Programs(os.environ["CELLGATE_CHANNEL"], lambda frame: None)
         speedups.attach(self)
 
     def _print(self, name, text):
@@ -352,12 +357,18 @@ class BashKernel(Kernel):
             return self._evaluate(user_expressions)
         self._quiet = silent
         self._interrupted = False
+        reply = {"execution_count": self.execution_count, "payload": [], "user_expressions": {}}
+        try:
+            self._ask_before(code)
+        except PermissionError as refusal:
+            error = {"ename": "PermissionError", "evalue": refusal.strerror, "traceback": [refusal.strerror]}
+            self.send_response(self.iopub_socket, "error", error)
+            return dict(reply, status="error", **error)
         self._running = object()
         try:
             status, line = self._bash.run(code, self._ask)
         finally:
             self._running = None
-        reply = {"execution_count": self.execution_count, "payload": [], "user_expressions": {}}
         if self._bash.has_ended:
             reply["payload"].append({"source": "ask_exit", "keepkernel": False})
             self._end_soon()
@@ -367,6 +378,11 @@ class BashKernel(Kernel):
         if not silent:
             self.send_response(self.iopub_socket, "error", error)
         return dict(reply, status="error", **error)
+
+    def _ask_before(self, code):
+        """The cell is asked about as a whole: bash starts what it names. A mere `cd` starts nothing; the sidecar sends one."""
+        if self._programs is not None and code.strip() and not MERE_CD.fullmatch(code):
+            self._programs.ask(["bash", "-c", code], place=(self.get_parent("shell")["header"]["msg_id"], 0))
 
     def _evaluate(self, expressions):
         """Answers the sidecar's questions about variables, which run no code."""

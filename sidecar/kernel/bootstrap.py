@@ -7,7 +7,8 @@ Started as `python bootstrap.py -f CONNECTION_FILE`. The kernel behaves as the s
 - a lone surrogate in text is sent as U+FFFD, and the rest of the text is kept;
 - text that is printed without a pause is sent in pieces, not as one message of any size;
 - before code connects to the sandbox's proxy or to a relay, or starts a program, the sidecar learns the calling line;
-- packages that cellgate installed are at the end of sys.path, including those installed while the kernel runs.
+- packages that cellgate installed are at the end of sys.path, including those installed while the kernel runs;
+- where the session's profile says so, code asks before it starts a program (programs.py).
 
 The sidecar sends an execution's id as the msg_id of its request. Every hook patches a part of ipykernel that may be
 missing in some version, and is then skipped: cells run in any case. Patches for speed only are in speedups.py.
@@ -18,12 +19,10 @@ import faulthandler
 import importlib.util
 import json
 import os
-import reprlib
 import runpy
 import socket
 import sys
 import threading
-import time
 import types
 import warnings
 
@@ -356,63 +355,6 @@ class InstalledPackages:
         self._known.update(fresh)
 
 
-class Variables:
-    """The variables of the code, for display, as application/json."""
-
-    MAX_VARIABLES = 500
-    MAX_TEXT = 200
-    BUDGET = 0.5  # seconds for the reprs of all values
-
-    # Types whose shape is known without running foreign code.
-    ARRAYS = ("numpy", "pandas", "polars", "torch", "tensorflow", "jax", "jaxlib", "xarray", "scipy")
-    # Types shown by their repr, with their contents.
-    PLAIN = (bool, int, float, complex, str, bytes, bytearray, type(None), range)
-    COLLECTIONS = (list, tuple, dict, set, frozenset)
-
-    def __init__(self, shell):
-        hidden = getattr(shell, "user_ns_hidden", {})
-        self._shown = [
-            (name, value)
-            for name, value in list(shell.user_ns.items())
-            if not name.startswith("_")
-            and hidden.get(name, self) is not value
-            and not isinstance(value, (types.ModuleType, type, types.FunctionType, types.BuiltinFunctionType))
-        ]
-        self._until = time.monotonic() + self.BUDGET
-        self._repr = reprlib.Repr()
-        self._repr.maxstring = self._repr.maxother = self.MAX_TEXT
-        self._repr.repr_instance = lambda value, level: self._of_instance(value)
-
-    def _repr_json_(self):
-        shown = [self._describe(name, value) for name, value in self._shown[: self.MAX_VARIABLES]]
-        return {"variables": shown, "truncated": len(self._shown) > self.MAX_VARIABLES}
-
-    def _describe(self, name, value):
-        kind = type(value)
-        package = kind.__module__
-        described = {
-            "name": name[: self.MAX_TEXT],
-            "type": kind.__qualname__ if package == "builtins" else "%s.%s" % (package, kind.__qualname__),
-            "value": "",
-        }
-        try:
-            if package.partition(".")[0] in self.ARRAYS and hasattr(value, "shape"):
-                described["size"] = str(tuple(value.shape))
-                described["value"] = str(getattr(value, "dtype", ""))[: self.MAX_TEXT]
-                return described
-            if kind in self.COLLECTIONS or kind in (str, bytes, bytearray):
-                described["size"] = str(len(value))
-            described["value"] = self._repr.repr(value)[: self.MAX_TEXT]
-        except Exception as error:  # of a __repr__, say
-            described["value"] = "<%s while it was looked at>" % type(error).__name__
-        return described
-
-    def _of_instance(self, value):
-        if time.monotonic() > self._until:
-            return "…"
-        return repr(value)[: self.MAX_TEXT]
-
-
 def show_native_crashes():
     """A crash in native code writes its location to the process's own stderr."""
     if (stderr := getattr(sys.stderr, "_original_stdstream_copy", None)) is not None:
@@ -421,12 +363,27 @@ def show_native_crashes():
 
 def find_speedups():
     """The module speedups.py; None where it is switched off or absent."""
-    path = os.path.join(os.path.dirname(__file__), "speedups.py")
-    if os.environ.get("CELLGATE_KERNEL_SPEEDUPS") == "0" or not os.path.exists(path):
+    if os.environ.get("CELLGATE_KERNEL_SPEEDUPS") == "0" or not os.path.exists(_beside("speedups.py")):
         return None
-    spec = importlib.util.spec_from_file_location("_cellgate_speedups", path)
+    return _module("speedups")
+
+
+def _beside(name):
+    return os.path.join(os.path.dirname(__file__), name)
+
+
+def _module(name):
+    spec = importlib.util.spec_from_file_location("_cellgate_" + name, _beside(name + ".py"))
     spec.loader.exec_module(module := importlib.util.module_from_spec(spec))
     return module
+
+
+def ask_before_programs(shell, cells):
+    programs = _module("programs").Programs(
+        os.environ["CELLGATE_CHANNEL"], lambda frame: cells.place(frame.f_code.co_filename, frame.f_lineno)
+    )
+    programs.hook_scripts(shell)
+    sys.addaudithook(programs)
 
 
 def attach(kernel):
@@ -435,7 +392,7 @@ def attach(kernel):
     # Used by the wrappers' runtime to find the line of a call, and by the sidecar for variables. Not visible to cells.
     module = types.ModuleType("_cellgate_kernel")
     module.place = cells.place
-    module.variables = lambda: Variables(shell)
+    module.variables = lambda: _module("python_variables").Variables(shell)
     sys.modules[module.__name__] = module
 
     if hasattr(shell, "get_parent") and hasattr(getattr(shell, "compile", None), "get_code_name"):
@@ -449,6 +406,8 @@ def attach(kernel):
             shell.events.register("pre_execute", packages.look)
     if os.environ.get("ALL_PROXY") == "http://%s:%d" % PROXY and "CELLGATE_CHANNEL" in os.environ:
         sys.addaudithook(Origins(os.environ["CELLGATE_CHANNEL"], cells))
+    if "CELLGATE_ASK_BEFORE_PROGRAMS" in os.environ:
+        ask_before_programs(shell, cells)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "pub_thread"):
             flush_often(stream)

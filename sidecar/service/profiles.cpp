@@ -13,8 +13,8 @@ namespace cellgate::service {
 namespace {
 
 constexpr const char* profiles_may_hold =
-    "It may hold `default` and `profiles`; a profile may hold extends, description, modules, domains, limits and "
-    "validation (docs/checking.md); or remove the file.";
+    "It may hold `default` and `profiles`; a profile may hold extends, description, modules, domains, limits, "
+    "askBeforePrograms and validation (docs/checking.md); or remove the file.";
 
 constexpr const char* minimal_modules =
     "math random datetime json re time calendar uuid collections itertools functools operator bisect heapq copy "
@@ -33,6 +33,7 @@ struct FileProfile {
     std::optional<std::vector<std::string>> modules;
     std::optional<std::vector<std::string>> domains;
     std::optional<protocol::Limits> limits;
+    std::optional<bool> ask_before_programs;
     std::optional<protocol::Validation> validation;
 
     template <class Self, class Visit>
@@ -42,6 +43,7 @@ struct FileProfile {
         visit("modules", self.modules);
         visit("domains", self.domains);
         visit("limits", self.limits);
+        visit("askBeforePrograms", self.ask_before_programs);
         visit("validation", self.validation);
     }
 };
@@ -67,14 +69,28 @@ std::vector<std::string> words_of(const std::string& text) {
     return all;
 }
 
-protocol::Profile built_in(const char* name, const char* description, const std::string& modules,
-                           protocol::Validation validation) {
+protocol::Profile built_in(const char* name, const char* description, const std::string& modules) {
     protocol::Profile profile;
     profile.name = name;
     profile.description = description;
-    profile.modules = words_of(modules);
-    profile.validation = validation;
+    if (!modules.empty()) {
+        profile.modules = words_of(modules);
+    }
+    profile.validation = protocol::Validation::advise;
     return profile;
+}
+
+std::vector<protocol::Profile> built_in_profiles() {
+    const std::string minimal = minimal_modules;
+    std::vector<protocol::Profile> all = {
+        built_in("minimal", "plain computing: 40 modules of the standard library, 30 s", minimal),
+        built_in("data-science", "tables, figures, statistics, files", minimal + " " + data_modules),
+        built_in("web", "requests and what they return; hosts are still asked about", minimal + " " + web_modules),
+        built_in("ask-programs", "you are asked before code starts a program, such as !git status", "")};
+    all[0].validation = protocol::Validation::strict;
+    all[0].limits.emplace().wall_seconds = 30;
+    all[3].ask_before_programs = true;
+    return all;
 }
 
 // A profile of the file may extend one that comes later in it.
@@ -115,6 +131,9 @@ class FileProfiles {
         if (from.limits) {
             profile.limits = session::with_changed(profile.limits.value_or(protocol::Limits{}), *from.limits);
         }
+        if (from.ask_before_programs) {
+            profile.ask_before_programs = from.ask_before_programs;
+        }
         profile.validation = from.validation.value_or(profile.validation);
         all_.push_back(std::move(profile));
     }
@@ -131,22 +150,14 @@ class FileProfiles {
 
 } // namespace
 
-Profiles::Profiles(const std::string& path) {
-    const std::string minimal = minimal_modules;
-    protocol::Profile smallest = built_in("minimal", "plain computing: 40 modules of the standard library, 30 s",
-                                          minimal, protocol::Validation::strict);
-    smallest.limits.emplace().wall_seconds = 30;
-    all_.push_back(std::move(smallest));
-    all_.push_back(built_in("data-science", "tables, figures, statistics, files", minimal + " " + data_modules,
-                            protocol::Validation::advise));
-    all_.push_back(built_in("web", "requests and what they return; hosts are still asked about",
-                            minimal + " " + web_modules, protocol::Validation::advise));
+Profiles::Profiles(const std::string& path) : all_(built_in_profiles()) {
+    const auto built_in_count = static_cast<std::ptrdiff_t>(all_.size());
     const ProfilesFile file = read_config_file<ProfilesFile>(path, profiles_may_hold).value_or(ProfilesFile());
     const std::map<std::string, FileProfile> given = file.profiles.value_or(std::map<std::string, FileProfile>{});
     try {
         FileProfiles reader(all_, given);
         for (const auto& [name, profile] : given) {
-            const bool taken = std::any_of(all_.begin(), all_.begin() + 3,
+            const bool taken = std::any_of(all_.begin(), all_.begin() + built_in_count,
                                            [&name = name](const auto& each) { return each.name == name; });
             if (taken) {
                 throw Error(ErrorCode::config_invalid,
@@ -181,6 +192,7 @@ std::optional<protocol::Profile> Profiles::default_profile() const {
 void use_profile(session::SessionOptions& options, const protocol::Profile& profile) {
     options.profile = profile.name;
     options.domains = profile.domains;
+    options.ask_before_programs = profile.ask_before_programs.value_or(false);
     options.limits = session::with_changed(profile.limits.value_or(protocol::Limits{}), options.limits);
 }
 

@@ -14,7 +14,8 @@ namespace cellgate::service {
 class Profiles {
   public:
     // A missing file means the built-in ones. Throws Error{config_invalid} unless it is {"default": NAME, "profiles":
-    // {NAME: {"extends": NAME, "description", "modules", "domains", "limits", "validation"}}}, each field optional.
+    // {NAME: {"extends": NAME, "description", "modules", "domains", "limits", "askBeforePrograms", "validation"}}},
+    // each field optional.
     explicit Profiles(const std::string& path);
 
     const std::vector<protocol::Profile>& all() const { return all_; }

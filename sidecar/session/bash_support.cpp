@@ -30,14 +30,14 @@ jupyter::KernelQuery bash_question(const std::vector<std::string>& words) {
 
 KernelLaunch BashSupport::launch(const LaunchPlace& place, Environment environment) const {
     KernelLaunch launch = PlainSupport::launch(place, std::move(environment));
-    const std::string file = place.session_dir + "/bash_kernel.py";
-    std::replace(launch.argv.begin(), launch.argv.end(), std::string("bash_kernel.py"), file);
-    launch.files.push_back({file, bash_kernel_text});
-    launch.files.push_back({place.session_dir + "/mcptools_command.py", mcptools_command_text});
-    launch.files.push_back({place.session_dir + "/bootstrap.py", bootstrap_text});
-    launch.files.push_back({place.session_dir + "/speedups.py", speedups_text});
-    launch.files.push_back({place.session_dir + "/bash_variables.py", bash_variables_text});
-    launch.files.push_back({place.session_dir + "/transfer.py", transfer_py_text});
+    launch.files = {{place.session_dir + "/bash_kernel.py", bash_kernel_text},
+                    {place.session_dir + "/mcptools_command.py", mcptools_command_text},
+                    {place.session_dir + "/bootstrap.py", bootstrap_text},
+                    {place.session_dir + "/programs.py", programs_text},
+                    {place.session_dir + "/speedups.py", speedups_text},
+                    {place.session_dir + "/bash_variables.py", bash_variables_text},
+                    {place.session_dir + "/transfer.py", transfer_py_text}};
+    std::replace(launch.argv.begin(), launch.argv.end(), std::string("bash_kernel.py"), launch.files.front().path);
     launch.keeps_output = true; // bash_kernel.py sees to that
     return launch;
 }

@@ -11,6 +11,7 @@ class BashSupport final : public PlainSupport {
 
     KernelLaunch launch(const LaunchPlace& place, Environment environment) const override;
     std::optional<std::string> chdir_code(const std::string& directory) const override;
+    bool asks_before_programs() const override { return true; }
     std::string_view kernel_ends() const override;
     FailureCauses causes_of(const Failure& failure) const override;
     Task<std::optional<jupyter::Variables>> variables(const KernelAccess& kernel) const override;

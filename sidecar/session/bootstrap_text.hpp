@@ -7,8 +7,10 @@ namespace cellgate::session {
 
 extern const std::string_view bootstrap_text;
 extern const std::string_view comm_channel_text; // is sent as code
-extern const std::string_view speedups_text;     // bootstrap.py looks for speedups.py in its own folder
-extern const std::string_view bash_kernel_text;  // uses all other files of Python
+extern const std::string_view programs_text;     // this and the next two: bootstrap.py looks for them in its own folder
+extern const std::string_view python_variables_text;
+extern const std::string_view speedups_text;
+extern const std::string_view bash_kernel_text; // uses all other files of Python
 extern const std::string_view bash_variables_text;
 extern const std::string_view mcptools_command_text;
 extern const std::string_view transfer_py_text;

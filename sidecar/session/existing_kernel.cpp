@@ -31,6 +31,9 @@ void require_no_start(const SessionOptions& options) {
     if (options.restore_cwd) {
         refuse("a working directory (restoreCwd)");
     }
+    if (options.ask_before_programs) {
+        refuse("a question before programs (the profile's askBeforePrograms)");
+    }
 }
 
 std::unique_ptr<LanguageSupport> support_of(const std::string& language) {

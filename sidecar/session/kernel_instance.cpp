@@ -48,6 +48,14 @@ std::vector<gate::SessionRule> rules_of_session(const SessionOptions& options) {
     return rules;
 }
 
+Error no_question_before_programs(const SessionOptions& options) {
+    return Error(ErrorCode::config_invalid,
+                 fmt::format("the profile {} asks before each program that code starts, which cellgate's kernels of "
+                             "Python and bash can do",
+                             options.profile.value_or("")),
+                 "Choose another profile for this session.");
+}
+
 // Of the kernelspec and the session.
 Environment given_environment(const jupyter::KernelChoice& choice, const SessionOptions& options) {
     Environment environment = choice.environment;
@@ -190,6 +198,9 @@ KernelLaunch KernelInstance::plan(const jupyter::KernelChoice& choice) {
     SessionServices& services = context.services;
     if (!context.is_spare()) { // no code runs in a spare kernel
         services.gate.set_session_rules(options.id, rules_of_session(options));
+    }
+    if (options.ask_before_programs && !language->asks_before_programs()) {
+        throw no_question_before_programs(options);
     }
     const LaunchPlace place{services.directories, services.workspace, options.cwd,
                             temp_dir.path,        connection.file,    !options.saved_tool};
@@ -365,6 +376,9 @@ sandbox::Profile KernelInstance::make_profile(const jupyter::KernelChoice& choic
 Environment KernelInstance::make_environment(const jupyter::KernelChoice& choice) {
     Environment environment = given_environment(choice, context.options);
     environment["CELLGATE_CHANNEL"] = path_of(channel_socket);
+    if (context.options.ask_before_programs) {
+        environment["CELLGATE_ASK_BEFORE_PROGRAMS"] = "1";
+    }
     if (has_proxy()) {
         const std::vector<protocol::Rule> rules = context.services.gate.request_rules(context.options.id);
         for (const auto& [name, value] : egress::trust_variables(temp_dir.path, !rules.empty())) {

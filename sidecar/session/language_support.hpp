@@ -102,6 +102,8 @@ class LanguageSupport {
     virtual std::optional<protocol::Note> install_note(const std::string& code, bool holds_installs) const = 0;
     // Whether one may be kept ready: it takes long to start, and little memory while it waits.
     virtual bool may_be_spare() const { return false; }
+    // Whether its kernel can ask before code starts a program (kernel/programs.py).
+    virtual bool asks_before_programs() const { return false; }
     // What in code ends its kernel, in words, with a verb.
     virtual std::string_view kernel_ends() const { return "quit() and exit() do"; }
     // Whether an interrupt can leave the kernel deaf for good.

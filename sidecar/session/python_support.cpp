@@ -49,11 +49,12 @@ KernelLaunch PythonSupport::launch(const LaunchPlace& place, Environment environ
         launch.argv = jupyter::launch_argv(choice_, place.connection_file);
         return launch;
     }
-    const std::string bootstrap = place.session_dir + "/bootstrap.py";
-    launch.files.push_back({bootstrap, bootstrap_text});
-    launch.files.push_back({place.session_dir + "/speedups.py", speedups_text});
-    launch.files.push_back({place.session_dir + "/transfer.py", transfer_py_text});
-    launch.argv = jupyter::launch_argv(choice_, place.connection_file, bootstrap);
+    launch.files = {{place.session_dir + "/bootstrap.py", bootstrap_text},
+                    {place.session_dir + "/programs.py", programs_text},
+                    {place.session_dir + "/python_variables.py", python_variables_text},
+                    {place.session_dir + "/speedups.py", speedups_text},
+                    {place.session_dir + "/transfer.py", transfer_py_text}};
+    launch.argv = jupyter::launch_argv(choice_, place.connection_file, launch.files.front().path);
     if (!python_->image) {
         launch.packages = packages::Packages(place.directories, place.workspace, *python_).shown();
         launch.environment["CELLGATE_PACKAGES"] = launch.packages;

@@ -23,6 +23,7 @@ class PythonSupport final : public PlainSupport {
     std::optional<protocol::Note> install_note(const std::string& code, bool holds_installs) const override;
     Task<std::optional<jupyter::Variables>> variables(const KernelAccess& kernel) const override;
     bool may_be_spare() const override { return python_.has_value(); }
+    bool asks_before_programs() const override { return python_.has_value(); }
     const VariableRules* variable_rules() const override;
     Task<ExportAnswer> export_variable(const KernelAccess& kernel, std::string name) const override;
     Task<ImportAnswer> import_variable(const KernelAccess& kernel, std::string name, RawJson value) const override;

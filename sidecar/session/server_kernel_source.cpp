@@ -32,6 +32,9 @@ void require_servers_environment(const SessionOptions& options) {
     if (options.restore_cwd) {
         refuse("a working directory (restoreCwd)");
     }
+    if (options.ask_before_programs) {
+        refuse("a question before programs (the profile's askBeforePrograms)");
+    }
 }
 
 } // namespace

@@ -30,7 +30,6 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t max_name_bytes = 128;
 // As questions about the start of a kernel name it.
-constexpr std::string_view kernel_server_name = "kernel";
 constexpr std::array<std::string_view, 7> inherited = {"HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "LANG"};
 constexpr std::string_view url_types[] = {"http", "sse", "streamable-http", "streamable_http", "streamableHttp"};
 

@@ -4,6 +4,7 @@
 #include "config_inputs.hpp"
 #include "gate/gate.hpp"
 #include "host.hpp"
+#include "program_starts.hpp"
 #include "rule_check.hpp"
 #include "running_servers.hpp"
 #include "saved_tools.hpp"
@@ -56,6 +57,8 @@ Registry::Registry(async::Loop& loop, Clock& clock, gate::Gate& gate, RegistryOp
     servers_->adopt(catalog_->add_built_in(host_server_name, HostTools::identity()),
                     std::make_shared<HostTools>(loop, options_.workspace, options_.environment, *saved_));
     servers_->adopt(catalog_->add_built_in(saved_server_name, HostTools::identity()), saved_);
+    servers_->adopt(catalog_->add_built_in(kernel_server_name, HostTools::identity()),
+                    std::make_shared<ProgramStarts>(HostTools::identity()));
 }
 
 Registry::~Registry() = default;
@@ -114,7 +117,9 @@ protocol::ToolServerInfo Registry::info(const std::string& server) const {
 std::vector<protocol::ToolServerInfo> Registry::list() const {
     std::vector<protocol::ToolServerInfo> all;
     for (const ServerEntryPtr& entry : catalog_->entries()) {
-        if (entry->spec.name != saved_server_name || !saved_->tools().empty()) {
+        const std::string& name = entry->spec.name;
+        const bool is_hidden = name == kernel_server_name || (name == saved_server_name && saved_->tools().empty());
+        if (!is_hidden) {
             all.push_back(servers_->info(entry));
         }
     }

@@ -2,6 +2,7 @@
 
 #include "base/enum_name.hpp"
 #include "server_errors.hpp"
+#include "tools/config.hpp"
 
 #include <fmt/format.h>
 
@@ -15,7 +16,7 @@ using protocol::ToolServerSource;
 using protocol::ToolServerState;
 
 void require_allowed(const CallContext& context, const std::string& server) {
-    if (context.servers &&
+    if (context.servers && server != kernel_server_name &&
         std::find(context.servers->begin(), context.servers->end(), server) == context.servers->end()) {
         throw Error(ErrorCode::tool_server_not_found,
                     fmt::format("this session may not use the tool server {}", in_quotes(server)),

@@ -64,10 +64,12 @@ gate::Request call_request(const CallContext& context, const std::shared_ptr<Too
     request.awaits_record = true;
     request.hints = hints_of(tool->spec);
     request.definition = [tool] { return definition_of(tool->spec); };
-    request.edit = [server, tool](const RawJson& edited) {
-        require_fitting(tool->spec, edited);
-        return server->action_of(*tool, edited);
-    };
+    if (server->may_be_edited()) {
+        request.edit = [server, tool](const RawJson& edited) {
+            require_fitting(tool->spec, edited);
+            return server->action_of(*tool, edited);
+        };
+    }
     return request;
 }
 

@@ -41,6 +41,8 @@ class ToolServer {
     // A call of the tool, as the gate is asked about it, with the command that it starts, if it starts one. The
     // arguments fit the tool's schema.
     virtual gate::Action action_of(const Tool& tool, RawJson arguments) const = 0;
+    // Whether a user may change the arguments of a call that is asked about.
+    virtual bool may_be_edited() const { return true; }
     // `allowed` is an action of action_of() that the gate allowed. Nothing when the server's tool is not (or no longer)
     // exactly `tool`: then the call has to be decided about again. `context`: on whose behalf. `follower` may be
     // nullptr. Throws mcp::RequestNotTaken for a call that another server, started now, may be given.

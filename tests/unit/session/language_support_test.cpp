@@ -92,11 +92,13 @@ TEST_CASE("ipykernel starts through the bootstrap, sees its packages, and keeps 
     Fixture fixture;
     const KernelLaunch launch = fixture.launch(ipykernel(), "/home/w");
     CHECK(launch.argv == Strings{"/usr/bin/python3", "/run/k/bootstrap.py", "-f", "/run/k/connection.json"});
-    REQUIRE(launch.files.size() == 3);
-    CHECK(launch.files[0].path == "/run/k/bootstrap.py");
+    Strings files;
+    for (const BootstrapFile& file : launch.files) {
+        files.push_back(file.path);
+    }
+    CHECK(files == Strings{"/run/k/bootstrap.py", "/run/k/programs.py", "/run/k/python_variables.py",
+                           "/run/k/speedups.py", "/run/k/transfer.py"});
     CHECK(launch.files[0].text.find("ipykernel") != std::string_view::npos);
-    CHECK(launch.files[1].path == "/run/k/speedups.py");
-    CHECK(launch.files[2].path == "/run/k/transfer.py");
     CHECK(launch.packages.starts_with(fixture.directories.data));
     CHECK(launch.environment == Environment{{"CELLGATE_PACKAGES", launch.packages}});
     CHECK(launch.keeps_output);
@@ -141,7 +143,7 @@ TEST_CASE("bash's kernel is a program of ours, with what it uses") {
     Fixture fixture;
     const KernelLaunch launch = fixture.launch(bash(), "/home/w");
     CHECK(launch.argv == Strings{"/usr/bin/python3", "-I", "/run/k/bash_kernel.py", "-f", "/run/k/connection.json"});
-    REQUIRE(launch.files.size() == 6);
+    REQUIRE(launch.files.size() == 7);
     CHECK(launch.files[0].text.find("class BashKernel") != std::string_view::npos);
     CHECK(launch.keeps_output);
     CHECK_FALSE(make_language_support(bash())->python());

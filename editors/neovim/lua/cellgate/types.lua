@@ -1596,6 +1596,7 @@
 ---@field notInstalled? VisibleLine[] Those of `modules` that the workspace's Python does not find.
 ---@field domains HostPattern[] Hosts that its sessions may connect to without asking.
 ---@field limits? Limits
+---@field askBeforePrograms? boolean
 ---@field validation Validation
 
 --- What is done with the findings before code runs. off: it is not looked at. advise: they are shown. strict: code

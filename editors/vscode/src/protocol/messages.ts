@@ -2958,6 +2958,10 @@ export interface Profile {
      */
     domains: HostPattern[];
     limits?: Limits;
+    /**
+     * Each program that code starts in the sandbox is asked about first, as a call of kernel/run_program. In Python and bash; a session of another language cannot have the profile.
+     */
+    askBeforePrograms?: boolean;
     validation: Validation;
 }
 /**

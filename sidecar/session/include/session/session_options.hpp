@@ -95,6 +95,7 @@ struct SessionOptions {
     protocol::Limits limits;
     std::optional<std::string> profile;                   // its name
     std::vector<std::string> domains;                     // that may be connected to without asking: the profile's
+    bool ask_before_programs = false;                     // the profile's, too
     std::optional<std::vector<std::string>> tool_servers; // if given, only these may be called
     std::optional<gate::Agent> agent;                     // the owner, if it is an agent
     std::vector<gate::SessionRule> rules;                 // of a saved tool, for its run

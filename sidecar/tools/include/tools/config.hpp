@@ -25,6 +25,7 @@ struct OAuthSettings; // oauth_settings.hpp
 
 inline constexpr std::string_view host_server_name = "host";
 inline constexpr std::string_view saved_server_name = "saved";
+inline constexpr std::string_view kernel_server_name = "kernel"; // where tool servers are listed, it is not
 
 struct ServerSpec {
     std::string name;

@@ -1,6 +1,7 @@
 #include "agent_server.hpp"
 
 #include "base/sync.hpp"
+#include "resources.hpp"
 #include "tools.hpp"
 
 #include <algorithm>
@@ -56,8 +57,12 @@ Task<std::unique_ptr<ByteStream>> connect_agent(async::Loop* loop, daemon::Works
     co_return co_await daemon::connect_to_workspace(*loop, std::move(options));
 }
 
-mcp::ServerDescription description(const AgentSettings& settings) {
-    return {{"cellgate", CELLGATE_VERSION}, std::string(settings.tools.instructions)};
+// Those that imitate another server have its tools and nothing else.
+mcp::ServerDescription description(SidecarClient& sidecar, const AgentSettings& settings) {
+    const bool is_own = settings.tools.name == default_tool_set || settings.tools.name == "all";
+    return {{"cellgate", CELLGATE_VERSION},
+            std::string(settings.tools.instructions),
+            is_own ? agent_resources(sidecar) : std::vector<mcp::Resource>{}};
 }
 
 } // namespace
@@ -80,7 +85,8 @@ AgentServer::AgentServer(async::Loop* loop, std::shared_ptr<protocol::Connection
     : sidecar_(
           loop->clock(), [loop, options = settings.sidecar] { return connect_agent(loop, options); },
           settings.kernel_environment, settings.tools.names),
-      server_(std::move(connection), description(settings), offered_tools(sidecar_, settings), loop->clock()) {}
+      server_(std::move(connection), description(sidecar_, settings), offered_tools(sidecar_, settings),
+              loop->clock()) {}
 
 Task<void> AgentServer::run() {
     co_await finally(server_.run(), sidecar_.close());

@@ -15,6 +15,7 @@ namespace cellgate::agent {
 
 namespace {
 
+constexpr std::size_t max_latest_executions = 50;
 constexpr std::size_t max_name_bytes = 200; // the sidecar shows fewer
 
 constexpr std::string_view usual_language = "python";
@@ -281,11 +282,21 @@ Task<protocol::ExecuteResult> SidecarClient::execute(protocol::ExecuteParams par
     const std::string id = params.execution_id.value_or(random_id());
     params.execution_id = id;
     running_[id] = Running{on_behalf, std::move(on_output)};
+    latest_.push_front(id);
+    latest_.resize(std::min(latest_.size(), max_latest_executions));
     const ScopeExit forget([&] { running_.erase(id); });
     CallStatus status = [&id, this, on_behalf] { return status_of_execution(id, on_behalf); };
     std::shared_ptr<mcp::ToolCall> reporter = on_behalf;
     Task<protocol::ExecuteResult> executed = call<protocol::Execute>(std::move(params), std::move(on_behalf));
     co_return co_await keep_alive(clock_, std::move(reporter), std::move(status), std::move(executed));
+}
+
+std::vector<std::string> SidecarClient::running_executions() const {
+    std::vector<std::string> ids;
+    for (const auto& [id, running] : running_) {
+        ids.push_back(id);
+    }
+    return ids;
 }
 
 Task<std::string> SidecarClient::status_of_request() {

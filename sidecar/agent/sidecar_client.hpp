@@ -17,12 +17,14 @@
 #include "protocol/messages/sessions.hpp"
 #include "protocol/peer.hpp"
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace cellgate::agent {
 
@@ -76,6 +78,9 @@ class SidecarClient {
     Task<bool> renew(std::string session, std::shared_ptr<mcp::ToolCall> on_behalf);
     // Whether it is a session that this client created, by its id.
     bool owns(const std::string& session) const { return session.starts_with(id_); }
+    // Its executions that have not ended; and those that it began, the latest first.
+    std::vector<std::string> running_executions() const;
+    std::vector<std::string> latest_executions() const { return {latest_.begin(), latest_.end()}; }
     // Ends a session that this client created.
     Task<void> close_session(std::string session, std::shared_ptr<mcp::ToolCall> on_behalf);
 
@@ -125,6 +130,7 @@ class SidecarClient {
     std::map<std::string, OwnSession> own_;    // by language
     int created_ = 0;                          // other sessions
     std::map<std::string, Running> running_;   // by the execution's id
+    std::deque<std::string> latest_;           // executions
     std::map<std::string, OnLine> installing_; // by the token of the progress, as JSON
     std::shared_ptr<mcp::ToolCall> asking_;    // whose user is asked about an approval outside of an execution
     Mutex asking_turn_;

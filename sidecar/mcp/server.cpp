@@ -28,7 +28,6 @@ constexpr std::size_t max_unread_results = std::size_t{64} << 20;
 // A call that takes longer becomes a task, if its client supports that.
 constexpr Duration task_after = 5s;
 constexpr std::string_view legacy_tasks = R"({"list":{},"cancel":{},"requests":{"tools":{"call":{}}}})";
-constexpr std::string_view list_freshness = R"(,"ttlMs":3600000,"cacheScope":"private")";
 
 Error invalid(std::string message) {
     return Error(ErrorCode::invalid_params, std::move(message));
@@ -55,6 +54,9 @@ Server::Server(std::shared_ptr<protocol::Connection> connection, ServerDescripti
         return call_tool(std::move(params), std::move(beside));
     });
     add_task_requests();
+    if (!description_.resources.empty()) {
+        add_resource_requests();
+    }
     peer_.on_request<Ping>([](Empty) -> Task<Empty> { co_return Empty{}; });
     peer_.set_admission([this](const std::string&, const RawJson&) {
         if (peer_.connection().queued_bytes() > max_unread_results) {
@@ -115,13 +117,16 @@ RawJson Server::initialize(const RawJson& params) {
     answer.protocol_version =
         is_legacy_version(request.protocol_version) ? request.protocol_version : std::string(legacy_versions.front());
     caller.takes_tasks = answer.protocol_version == legacy_version_with_tasks;
-    if (caller.takes_tasks) {
-        answer.capabilities = RawJson::checked(fmt::format(R"({{"tools":{{}},"tasks":{}}})", legacy_tasks));
-    }
+    const std::string tasks = caller.takes_tasks ? fmt::format(R"(,"tasks":{})", legacy_tasks) : "";
+    answer.capabilities = RawJson::checked(fmt::format("{{{}{}}}", offered_capabilities(), tasks));
     legacy_ = std::make_shared<const Caller>(std::move(caller));
     answer.server_info = description_.ourselves;
     answer.instructions = description_.instructions;
     return to_raw_json(answer);
+}
+
+std::string_view Server::offered_capabilities() const {
+    return description_.resources.empty() ? R"("tools":{})" : R"("tools":{},"resources":{})";
 }
 
 RawJson Server::discover(const RawJson& params) const {
@@ -129,13 +134,12 @@ RawJson Server::discover(const RawJson& params) const {
     if (meta.protocol_version) {
         caller_of(params); // throws when it is another version
     }
-    std::string result = fmt::format(R"({{"resultType":"complete","supportedVersions":["{}"],)"
-                                     R"("capabilities":{{"tools":{{}},"extensions":{{"{}":{{}}}}}},"instructions":)",
-                                     modern_version, tasks_extension);
-    append_json_string(result, description_.instructions);
-    result += fmt::format(R"(,"_meta":{{"io.modelcontextprotocol/serverInfo":{}}}{}}})",
-                          to_json(description_.ourselves), list_freshness);
-    return RawJson::checked(result);
+    std::string members = fmt::format(R"("supportedVersions":["{}"],)"
+                                      R"("capabilities":{{{},"extensions":{{"{}":{{}}}}}},"instructions":)",
+                                      modern_version, offered_capabilities(), tasks_extension);
+    append_json_string(members, description_.instructions);
+    members += fmt::format(R"(,"_meta":{{"io.modelcontextprotocol/serverInfo":{}}})", to_json(description_.ourselves));
+    return cacheable(Era::modern, members);
 }
 
 // ---- Tools ----------------------------------------------------------------------------------------------------------
@@ -152,8 +156,7 @@ RawJson Server::list_tools(const RawJson& params) const {
         list += list.empty() ? "" : ",";
         list += as_task ? with_members(R"("execution":{"taskSupport":"optional"})", spec).text() : spec.text();
     }
-    const std::string_view freshness = caller.era == Era::modern ? list_freshness : std::string_view();
-    return completed(caller.era, RawJson::checked(fmt::format(R"({{"tools":[{}]{}}})", list, freshness)));
+    return cacheable(caller.era, fmt::format(R"("tools":[{}])", list));
 }
 
 Task<RawJson> Server::call_tool(RawJson params, std::string beside) {

@@ -115,6 +115,11 @@ RawJson completed(Era era, const RawJson& result) {
     return era == Era::legacy ? result : with_members(R"("resultType":"complete")", result);
 }
 
+RawJson cacheable(Era era, std::string_view members, std::chrono::milliseconds fresh) {
+    const std::string freshness = fmt::format(R"(,"ttlMs":{},"cacheScope":"private")", fresh.count());
+    return completed(era, RawJson::checked(fmt::format("{{{}{}}}", members, era == Era::modern ? freshness : "")));
+}
+
 Implementation read_client_info(const RawJson& value) {
     try {
         const auto loose = from_json<LooseImplementation>(value, "clientInfo");

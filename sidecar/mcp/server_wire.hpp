@@ -8,6 +8,7 @@
 #include "protocol/peer.hpp"
 #include "protocol/tool_spec.hpp"
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -52,7 +53,7 @@ struct InitializeRequest {
 
 struct InitializeAnswer {
     std::string protocol_version;
-    RawJson capabilities = RawJson::checked(R"({"tools":{}})");
+    RawJson capabilities;
     Implementation server_info;
     std::string instructions;
     template <class Self, class Visit>
@@ -122,6 +123,8 @@ bool takes_tasks(const RawJson& capabilities);
 RawJson with_members(std::string_view members, const RawJson& object);
 // A result as the era has it.
 RawJson completed(Era era, const RawJson& result);
+// The same of a result with these members that a client may keep for a while, and show to its user alone.
+RawJson cacheable(Era era, std::string_view members, std::chrono::milliseconds fresh = std::chrono::hours(1));
 // The client's name for display; empty if it has none.
 Implementation read_client_info(const RawJson& value);
 

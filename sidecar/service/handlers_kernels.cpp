@@ -20,6 +20,7 @@ std::int64_t place_in(const std::string& code, std::int64_t cursor) {
 
 struct Kernels {
     SidecarServices& sidecar;
+    const Client& client;
 
     Task<protocol::KernelListResult> list(protocol::KernelListParams params) {
         if (params.server) {
@@ -96,8 +97,21 @@ struct Kernels {
         co_return protocol::KernelInspectResult{found, std::move(text)};
     }
 
+    void require_variables_to_see(const session::Session& session) const {
+        if (client.role == protocol::Role::user) {
+            return;
+        }
+        if (!session.belongs_to(client.id)) {
+            client.refuse("an agent sees the variables of its own sessions");
+        }
+        if (sidecar.review.hides(session.id(), std::nullopt)) {
+            client.refuse("a user has to see results in this session before an agent does");
+        }
+    }
+
     Task<protocol::KernelVariablesResult> variables(protocol::KernelVariablesParams params) {
         const std::shared_ptr<session::Session> session = find(params.session_id);
+        require_variables_to_see(*session);
         std::optional<jupyter::Variables> found = co_await session->variables();
         if (!found) {
             throw Error(ErrorCode::unsupported, "the kernel does not tell of its variables",
@@ -117,7 +131,7 @@ struct Kernels {
 } // namespace
 
 void add_kernel_handlers(SidecarServices& sidecar, Client& client) {
-    const auto handlers = std::make_shared<Kernels>(sidecar);
+    const auto handlers = std::make_shared<Kernels>(sidecar, client);
     client.peer.on_request<protocol::KernelList>(
         [handlers](protocol::KernelListParams params) { return handlers->list(std::move(params)); });
     client.peer.on_request<protocol::KernelComplete>(

@@ -270,6 +270,35 @@ class Running(McpTest):
         self.assertEqual({tool["name"] for tool in lists[0]}, TOOLS)
         self.assertEqual(text_of(modern.call("execute", code="6 * 7")), "42\n")
 
+    def test_a_user_can_attach_variables_changes_and_what_waits(self):
+        editor = self.editor()
+        for modern in (False, True):
+            agent, other = self.mcp(modern=modern, tools=None), self.mcp(tools=None)
+            self.assert_ok(other.call("execute", code="theirs = 1"))
+            self.assert_ok(agent.call("execute", code=f"rows = [1, 2]\nopen('out-{modern}.txt', 'w').write('x')"))
+            waiting = agent.start_call("execute", code="import urllib.request as r\nr.urlopen('http://a.example')")
+            approval = editor.approval()
+            listed = [each["uri"] for each in agent.request("resources/list")["resources"]]
+            self.assertEqual(listed, ["cellgate://variables", "cellgate://changes", "cellgate://approvals"])
+
+            def read(name, agent=agent):
+                contents = agent.request("resources/read", {"uri": "cellgate://" + name})["contents"]
+                return json.loads(contents[0]["text"])
+
+            self.assertEqual([each["pending_approvals"] for each in read("approvals")], [1])
+            editor.deny(approval)
+            agent.answer(waiting)
+            (session,) = read("variables")
+            names = {each["name"]: each["value"] for each in session["variables"]}
+            self.assertEqual((names["rows"], "theirs" in names), ("[1, 2]", False))
+            self.assertEqual([each["path"] for each in read("changes")[0]["files"]], [f"out-{modern}.txt"])
+            self.assertEqual(read("approvals"), [])
+
+    def test_those_that_imitate_others_have_no_resources(self):
+        for name in ("ipybox", "python-sandbox", "sandboxmcp"):
+            info = self.mcp(tools=name, initialize=False).initialize()
+            self.assertNotIn("resources", info["capabilities"], name)
+
     def test_the_set_of_tools_is_chosen_and_without_a_choice_it_is_small(self):
         def tools(*arguments):
             agent = self.mcp(tools=None, arguments=arguments)

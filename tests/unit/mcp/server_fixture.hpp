@@ -160,7 +160,7 @@ inline std::vector<mcp::Tool> test_tools(Record* record) {
 
 // A server, and the other end of its stream.
 struct Fixture {
-    explicit Fixture(bool old = false) {
+    explicit Fixture(bool old = false, std::vector<mcp::Resource> resources = {}) {
         auto [ours, theirs] = memory_stream_pair();
         end = std::move(ours);
         std::shared_ptr<protocol::Connection> connection =
@@ -169,7 +169,8 @@ struct Fixture {
             connection = std::make_shared<OldServer>(std::move(connection));
         }
         server = std::make_unique<mcp::Server>(
-            std::move(connection), mcp::ServerDescription{{"the server", "1"}, "use it"}, test_tools(&record), clock);
+            std::move(connection), mcp::ServerDescription{{"the server", "1"}, "use it", std::move(resources)},
+            test_tools(&record), clock);
         scope.spawn(server->run());
     }
     ~Fixture() {

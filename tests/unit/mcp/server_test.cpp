@@ -167,6 +167,34 @@ TEST_CASE("garbage is answered with an error each, and nothing is lost behind it
     CHECK(client.answer(8)["result"]["isError"] == true);
 }
 
+TEST_CASE("resources are listed and read, in both eras") {
+    const auto read = [](std::shared_ptr<mcp::ToolCall> call) -> Task<RawJson> {
+        CHECK_FALSE(call->can_ask());
+        co_return RawJson::checked(R"({"x":1})");
+    };
+    Fixture fixture(false, {{"variables", "Variables", "What there is.", read}});
+    Bare client(fixture);
+    client.initialize();
+    CHECK(client.answer(1000)["result"]["capabilities"]["resources"] == Json::object());
+    client.request(1, "resources/list", "{}");
+    CHECK(client.answer(1)["result"]["resources"][0]["uri"] == "cellgate://variables");
+    client.request(2, "resources/read", R"({"uri":"cellgate://variables"})");
+    CHECK(client.answer(2)["result"]["contents"][0]["text"] == R"({"x":1})");
+    client.request(3, "resources/read", R"({"uri":"cellgate://variables",)" + modern_meta + "}");
+    CHECK(client.answer(3)["result"]["ttlMs"] == 0);
+    client.request(4, "resources/read", R"({"uri":"cellgate://secrets"})");
+    CHECK(client.answer(4)["error"]["code"] == -32602);
+}
+
+TEST_CASE("a server without resources has no requests for them") {
+    Fixture fixture;
+    Bare client(fixture);
+    client.initialize();
+    CHECK_FALSE(client.answer(1000)["result"]["capabilities"].contains("resources"));
+    client.request(1, "resources/list", "{}");
+    CHECK(client.answer(1)["error"]["code"] == -32601);
+}
+
 TEST_CASE("an id that is in use is not used twice") {
     Fixture fixture;
     Bare client(fixture);

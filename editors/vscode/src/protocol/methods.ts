@@ -212,7 +212,7 @@ export interface Requests {
     "kernel/complete": { params: KernelCompleteParams; result: KernelCompleteResult };
     /** What the kernel knows of the name at a place in code. As kernel/complete. */
     "kernel/inspect": { params: KernelInspectParams; result: KernelInspectResult };
-    /** The variables of a session's code. As kernel/complete. */
+    /** The variables of a session's code. As kernel/complete. An agent: those of a session that it created. */
     "kernel/variables": { params: KernelVariablesParams; result: KernelVariablesResult };
 }
 

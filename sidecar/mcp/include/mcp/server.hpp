@@ -1,9 +1,9 @@
 #pragma once
-// `Server` is an MCP server that offers only tools, over an existing connection. It speaks both eras, as the client
-// chooses: the legacy one after `initialize` (2024-11-05 to 2025-11-25), and the modern one for each request that
-// describes itself (2026-07-28). The client is untrusted. A tool call is answered exactly once, except that a cancelled
-// one is not answered, as MCP requires; an exception of a tool becomes a result with isError. The server does not know
-// what the tools do. Owned by the caller of run().
+// `Server` is an MCP server that offers tools and resources, over an existing connection. It speaks both eras, as the
+// client chooses: the legacy one after `initialize` (2024-11-05 to 2025-11-25), and the modern one for each request
+// that describes itself (2026-07-28). The client is untrusted. A tool call is answered exactly once, except that a
+// cancelled one is not answered, as MCP requires; an exception of a tool becomes a result with isError. The server does
+// not know what the tools do. Owned by the caller of run().
 //
 // A tool can ask the client's user a question (elicitation). Only the answer to that question counts: in the legacy era
 // the response to our request, in the modern one an answer with the unguessable state that was issued with the
@@ -72,9 +72,18 @@ Tool typed_tool(protocol::ToolSpec spec, Handler handler) {
                 }};
 }
 
+// A JSON text at `cellgate://NAME`, which a client reads.
+struct Resource {
+    std::string name;
+    std::string title;
+    std::string description;
+    std::function<Task<RawJson>(std::shared_ptr<ToolCall> call)> read; // the call asks nothing
+};
+
 struct ServerDescription {
     Implementation ourselves;
     std::string instructions; // for the model: the purpose of the tools
+    std::vector<Resource> resources = {};
 };
 
 class Server {
@@ -111,6 +120,10 @@ class Server {
     RawJson initialize(const RawJson& params);
     RawJson discover(const RawJson& params) const;
     RawJson list_tools(const RawJson& params) const;
+    std::string_view offered_capabilities() const; // members of `capabilities`
+    void add_resource_requests();
+    Task<RawJson> list_resources(RawJson params) const;
+    Task<RawJson> read_resource(RawJson params);
     Task<RawJson> call_tool(RawJson params, std::string beside);
     std::shared_ptr<Call> start(const RawJson& params, Caller caller);
     std::shared_ptr<Call> resume(const RawJson& params, Caller caller, const std::string& state);

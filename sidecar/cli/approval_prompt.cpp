@@ -41,9 +41,6 @@ std::string ApprovalPrompt::heading(std::size_t columns) const {
 }
 
 std::optional<std::string> ApprovalPrompt::editable() const {
-    if (approval_.action.arguments_text) {
-        return approval_.action.arguments_text->text();
-    }
     return approval_.edit_text ? std::optional(RawJson::checked(*approval_.edit_text).text()) : std::nullopt;
 }
 

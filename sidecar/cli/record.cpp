@@ -243,6 +243,7 @@ void add_record(CLI::App& app, Invocation& invocation) {
         [workspace, checkpoint, as_json] { return verify(*workspace, *checkpoint, *as_json); })
         ->add_option("--checkpoint", *checkpoint,
                      "A file of checkpoints that was kept elsewhere: finds a record that was cut or written again, too")
+        ->check(existing_file())
         ->type_name("FILE");
     auto otlp = std::make_shared<bool>(false);
     CLI::App* exporting = add("export", "Print entries as JSON lines, the oldest first",

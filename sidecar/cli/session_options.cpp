@@ -25,7 +25,7 @@ protocol::SandboxChoice SessionSandbox::choice() const {
     protocol::SandboxChoice choice;
     choice.isolated = !none;
     if (!launcher.empty()) {
-        choice.launcher = parse_enum<protocol::SandboxLauncher>(launcher).value(); // the option takes no other
+        choice.launcher = parse_enum<protocol::SandboxLauncher>(launcher); // the option takes no other
     }
     if (!image.empty()) {
         choice.image = image;

@@ -29,7 +29,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t max_name_bytes = 128;
-// As questions about the start of a kernel name it.
 constexpr std::array<std::string_view, 7> inherited = {"HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "LANG"};
 constexpr std::string_view url_types[] = {"http", "sse", "streamable-http", "streamable_http", "streamableHttp"};
 

@@ -35,6 +35,9 @@ void print_profile(const protocol::Profile& profile) {
         }
         fmt::print("\n");
     }
+    if (profile.ask_before_programs.value_or(false)) {
+        fmt::print("    asks before code starts a program\n");
+    }
     if (!profile.domains.empty()) {
         fmt::print("    hosts: {}\n", escape_unprintable(fmt::format("{}", fmt::join(profile.domains, " "))));
     }

@@ -50,7 +50,7 @@ std::string tool_remark(const std::vector<protocol::ToolServerInfo>& servers, bo
     const auto found =
         std::find_if(servers.begin(), servers.end(), [&server](const auto& each) { return each.name == server; });
     const bool is_listed = found != servers.end();
-    if (!is_listed && is_hook_agent(server)) {
+    if (!is_listed && (is_hook_agent(server) || server == tools::kernel_server_name)) {
         return {};
     }
     if (!is_listed && server != tools::saved_server_name) { // which is listed once it has tools

@@ -242,6 +242,9 @@ void show_command(Lines& lines, const std::vector<std::string>& command) {
 }
 
 std::string title(const ToolCall& call) {
+    if (call.server == "kernel") { // which is no user's: kernel/programs.py asks by it
+        return "start a program in the sandbox";
+    }
     return fmt::format("tool {} of {}", visible_name(call.tool), visible_name(call.server));
 }
 std::string title(const ClientCall& call) {

@@ -40,7 +40,7 @@ CHUNK = 1 << 16
 EXIT_DELAY = 0.2  # seconds
 LOOK = 0.1  # seconds between two looks at whether bash still runs
 BEGIN_LOOK = 0.01  # seconds between two looks at whether bash has begun what is to be interrupted
-MERE_CD = re.compile(r"cd -- ([\w@%+=:,./-]+|'[^']*')")
+MERE_CD = re.compile(r"cd -- ([\w@%+=:,./-]+|'[^']*'(\\''[^']*')*)")
 EMPTY, REPORTS, ANSWERS, EXIT = 200, 201, 202, 203  # bash's descriptors beside stdio
 # Runs in bash before the first cell.
 PREPARE = """
@@ -361,8 +361,9 @@ class BashKernel(Kernel):
         try:
             self._ask_before(code)
         except PermissionError as refusal:
-            error = {"ename": "PermissionError", "evalue": refusal.strerror, "traceback": [refusal.strerror]}
-            self.send_response(self.iopub_socket, "error", error)
+            error = {"ename": "PermissionError", "evalue": str(refusal), "traceback": [str(refusal)]}
+            if not silent:
+                self.send_response(self.iopub_socket, "error", error)
             return dict(reply, status="error", **error)
         self._running = object()
         try:
@@ -382,7 +383,7 @@ class BashKernel(Kernel):
     def _ask_before(self, code):
         """The cell is asked about as a whole: bash starts what it names. A mere `cd` starts nothing; the sidecar sends one."""
         if self._programs is not None and code.strip() and not MERE_CD.fullmatch(code):
-            self._programs.ask(["bash", "-c", code], place=(self.get_parent("shell")["header"]["msg_id"], 0))
+            self._programs.ask(["/bin/bash", "-c", code], place=(self.get_parent("shell")["header"]["msg_id"], 0))
 
     def _evaluate(self, expressions):
         """Answers the sidecar's questions about variables, which run no code."""

@@ -141,7 +141,7 @@ def _is_ours(frame):
     name = str(frame.f_globals.get("__name__"))
     if name == "ipykernel.kernelbase":
         return frame.f_code.co_name in PROMPTS
-    return name == "mcptools" or name.startswith("mcptools.")
+    return name.partition(".")[0] in ("mcptools", "_cellgate_programs")
 
 
 def _without_ours(traceback):
@@ -382,6 +382,7 @@ def ask_before_programs(shell, cells):
     programs = _module("programs").Programs(
         os.environ["CELLGATE_CHANNEL"], lambda frame: cells.place(frame.f_code.co_filename, frame.f_lineno)
     )
+    programs.hook_commands()
     programs.hook_scripts(shell)
     sys.addaudithook(programs)
 

@@ -3,21 +3,25 @@
 
 A question is a call of the tool `run_program` of cellgate's server `kernel`, on the tool channel. The tool starts
 nothing: that it answers is the permission, and the program starts where it would have started without a question, in
-the sandbox. Python reports a start before it happens, as an audit event in the acting thread. Native code that starts a
-program by itself is not reported; the sandbox is the boundary for all of them.
+the sandbox. Python reports a start before it happens, as an audit event in the acting thread. Code can start programs
+that are not reported, and can change this one's objects; the sandbox is the boundary for all of it.
 """
 
-import errno
+import functools
 import json
 import os
 import re
 import shlex
 import socket
+import subprocess
 import sys
 
-SHELLS = ("sh", "bash", "dash")
+STARTS = frozenset(("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn"))
+SHELLS = frozenset(folder + name for folder in ("/bin/", "/usr/bin/", "/usr/local/bin/") for name in ("sh", "bash", "dash"))
 # Nothing in it means anything to a shell but the spaces, which separate words.
-PLAIN_LINE = re.compile(r"[\w@%+:,./-]+( +[\w@%+=:,./-]+)*")
+PLAIN_LINE = re.compile(r"[\w@%+:,./-]+( +[\w@%+=:,./-]+)*", re.ASCII)
+# subprocess has reported the start already.
+POPEN_SPAWN = getattr(getattr(subprocess.Popen, "_posix_spawn", None), "__code__", None)
 
 
 class Programs:
@@ -26,39 +30,87 @@ class Programs:
     def __init__(self, channel, place_of):
         self._channel = channel
         self._place_of = place_of
+        self._process = os.getpid()
         self._script = None  # of the %%bash or %%script that runs, with its place
+        self._asked = None  # what IPython's system() was allowed, which its forked child starts
+        self._refused = None  # in a forked child: what was refused last, and how
 
     def __call__(self, event, arguments):
         """For sys.addaudithook(). Raises PermissionError for a start that was not allowed."""
-        argv = cwd = None
+        if event not in STARTS:
+            return
+        frame = sys._getframe(1)
         if event == "subprocess.Popen":
             executable, argv, cwd, _ = arguments
-            argv = [executable, *argv[1:]] if executable else argv
+            self._ask_for(executable or argv[0], argv, frame, cwd)
         elif event == "os.system":
-            argv = ["/bin/sh", "-c", arguments[0]]
-        elif event in ("os.exec", "os.posix_spawn"):
-            argv = [arguments[0], *arguments[1][1:]]
-            if not os.access(arguments[0], os.X_OK):
-                return  # it fails; os.execvp() tries one folder after the other
-        if argv is not None:
-            script, place = self._script or (None, None)
-            self.ask(argv, cwd, script, self._place(sys._getframe(1)) or place)
+            self._ask_for("/bin/sh", ["/bin/sh", "-c", arguments[0]], frame)
+        elif event == "os.posix_spawn" and frame.f_code is not POPEN_SPAWN:
+            self._ask_for(arguments[0], arguments[1], frame)
+        elif event == "os.exec":
+            self._ask_for_exec(arguments[0], arguments[1], frame)
 
-    def ask(self, argv, cwd=None, script=None, place=None):
-        """Raises PermissionError unless the start is allowed. `script`: what the program gets on its stdin."""
+    def _ask_for_exec(self, executable, argv, frame):
+        if isinstance(executable, int):
+            executable = "/proc/self/fd/%d" % executable
+        elif not os.access(executable, os.X_OK):
+            return  # it fails; os.execvp() tries one folder after the other
+        start = [_text(each) for each in argv]
+        if start[1:] == self._asked:
+            return
+        if self._refused is not None and self._refused[0] == start:  # os.execvp() in the next folder
+            raise self._refused[1]
+        try:
+            self._ask_for(executable, argv, frame)
+        except PermissionError as refusal:
+            if os.getpid() != self._process:
+                self._refused = start, refusal
+            raise
+
+    def _ask_for(self, executable, argv, frame, cwd=None):
+        place = self._place(frame)
+        script = None
+        if place is None and self._script is not None:  # the thread that IPython runs scripts in
+            script, place = self._script
+        executable, name = _text(executable), _text(argv[0])
+        is_named = os.path.basename(executable) == os.path.basename(name)
+        self.ask([executable, *argv[1:]], cwd, script, place, None if is_named else name)
+
+    def ask(self, argv, cwd=None, script=None, place=None, name=None):
+        """Raises PermissionError unless the start is allowed. `script`: what the program gets on its stdin. `name`: what it is
+        told that it is called, where that is not the file's name."""
         wanted = {"argv": words_of([_text(each) for each in argv])}
         if cwd is not None:
             wanted["cwd"] = _text(cwd)
         if script is not None:
             wanted["stdin"] = script
+        if name is not None:
+            wanted["argv0"] = name
         execution, line = place or (None, None)
         call = {"server": "kernel", "tool": "run_program", "arguments": wanted, "execution": execution, "line": line}
         try:
             answer = self._call(call)
         except OSError as error:
-            raise PermissionError(errno.EACCES, "cellgate cannot be asked: %s" % error) from None
+            raise PermissionError("cellgate cannot be asked: %s" % error) from None
         if "error" in answer:
-            raise PermissionError(errno.EACCES, str(answer["error"].get("message", "not allowed")))
+            raise PermissionError(str(answer["error"].get("message", "not allowed")))
+
+    def hook_commands(self):
+        """!COMMAND, which IPython starts from a forked child, asks before the fork: so it can be interrupted."""
+        from IPython.core import interactiveshell
+
+        stock = interactiveshell.system
+
+        @functools.wraps(stock)
+        def system(command):
+            self.ask(["/bin/sh", "-c", command], place=self._place(sys._getframe(1)))
+            self._asked = ["-c", command]
+            try:
+                return stock(command)
+            finally:
+                self._asked = None
+
+        interactiveshell.system = system
 
     def hook_scripts(self, shell):
         """%%bash and the like give their cell to a program, which another thread starts."""
@@ -66,6 +118,7 @@ class Programs:
         scripts = magics.registry["ScriptMagics"]
         stock = scripts.shebang
 
+        @functools.wraps(stock)  # it finds its parser at itself
         def shebang(line, cell):
             self._script = cell, self._place(sys._getframe(1))
             try:
@@ -87,6 +140,7 @@ class Programs:
     def _call(self, call):
         message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:  # also in a forked child
+            connection.settimeout(None)  # whatever socket.setdefaulttimeout() said
             connection.connect(self._channel)
             connection.sendall(json.dumps(message).encode() + b"\n")
             received = b""
@@ -100,8 +154,8 @@ class Programs:
 
 def words_of(argv):
     """The words of a shell's line that is one plain command, as rules and users read them; else `argv` as it is."""
-    is_line = len(argv) == 3 and argv[1] == "-c" and os.path.basename(argv[0]) in SHELLS
-    return shlex.split(argv[2]) if is_line and PLAIN_LINE.fullmatch(argv[2].strip()) else argv
+    line = argv[2].strip(" \n") if len(argv) == 3 and argv[1] == "-c" and argv[0] in SHELLS else ""
+    return shlex.split(line) if PLAIN_LINE.fullmatch(line) else argv
 
 
 def _text(value):

@@ -130,6 +130,7 @@ session::SessionOptions SavedToolRuns::options_for(const tools::SavedToolCode& c
     if (context.servers) {
         options.tool_servers = context.servers;
     }
+    options.ask_before_programs = options.ask_before_programs || context.asks_before_programs;
     if (context.agent) {
         options.limits = limits_.limits_of(options.limits);
     }

@@ -53,8 +53,9 @@ checks::CheckRequest SessionChecks::request_for(protocol::ValidateParams params)
         request.context.push_back(std::move(each));
     }
     if (profile) {
-        request.has_profile = true;
-        request.modules = profiles_.find(*profile).modules;
+        const protocol::Profile& found = profiles_.find(*profile);
+        request.has_profile = found.modules || found.validation == protocol::Validation::strict;
+        request.modules = found.modules;
     }
     if (params.modules) {
         request.has_profile = true;

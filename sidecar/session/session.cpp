@@ -367,6 +367,7 @@ tools::CallContext Session::current_call(std::optional<std::int64_t> reported_li
     tools::CallContext context;
     context.session_id = options_.id;
     context.servers = options_.tool_servers;
+    context.asks_before_programs = options_.ask_before_programs;
     // Also after the agent's execution ended: a thread of its code may make the call.
     context.agent = options_.agent ? options_.agent : borrowing_agent_;
     context.on_reviewed = [this](const std::string& tool) {

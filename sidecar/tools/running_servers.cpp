@@ -16,7 +16,13 @@ using protocol::ToolServerSource;
 using protocol::ToolServerState;
 
 void require_allowed(const CallContext& context, const std::string& server) {
-    if (context.servers && server != kernel_server_name &&
+    if (server == kernel_server_name) {
+        if (!context.asks_before_programs) {
+            throw Error(ErrorCode::tool_server_not_found, "only kernels call the server \"kernel\", by their profile");
+        }
+        return;
+    }
+    if (context.servers &&
         std::find(context.servers->begin(), context.servers->end(), server) == context.servers->end()) {
         throw Error(ErrorCode::tool_server_not_found,
                     fmt::format("this session may not use the tool server {}", in_quotes(server)),

@@ -53,8 +53,10 @@ class Programs(ToolsTest):
             ("import os; print(os.system('true && exit 3') >> 8)", ["/bin/sh", "-c", "true && exit 3"], "3"),
             ("import os; print(os.waitstatus_to_exitcode(os.waitpid(os.spawnv(os.P_NOWAIT, '/bin/true', ['true']), 0)[1]))",
              ["/bin/true"], "0"),
-            ("import os; print(os.waitstatus_to_exitcode(os.waitpid(os.posix_spawn('/bin/false', ['false'], {}), 0)[1]))",
-             ["/bin/false"], "1"),
+            ("import os; print(os.waitstatus_to_exitcode(os.waitpid(os.posix_spawnp('false', ['false'], {}), 0)[1]))",
+             ["false"], "1"),
+            ("import subprocess; print(subprocess.run(['/bin/true'], close_fds=False).returncode)", ["/bin/true"], "0"),
+            ("import socket; socket.setdefaulttimeout(1e-9)\n!echo patient", ["echo", "patient"], "patient"),
             (IN_THREADS, ["echo", "threaded"], "threaded"),
             (ASYNC, ["echo", "later"], "later"),
         ):
@@ -89,10 +91,23 @@ class Programs(ToolsTest):
         self.run_ok("!touch made")
         self.assertTrue((self.workspace.path / "made").exists())
 
+    def test_a_file_that_is_called_otherwise_is_shown_with_both_names(self):
+        shown, text = self.allowed("import subprocess\n"
+                                   "print(subprocess.run(['git', '1 ', '=', '1'], executable='/usr/bin/expr', text=True,"
+                                   " capture_output=True).stdout)")
+        self.assertEqual((shown["argv"], shown["argv0"], text), (["/usr/bin/expr", "1 ", "=", "1"], "git", "0"))
+
+    def test_a_shell_of_the_workspace_is_no_shell(self):
+        self.workspace.write("sh", "#!/bin/sh\necho other\n").chmod(0o755)
+        shown, text = self.allowed("import subprocess; print(subprocess.run(['./sh', '-c', 'git status'],"
+                                   " capture_output=True, text=True).stdout)")
+        self.assertEqual((shown["argv"], text), (["./sh", "-c", "git status"], "other"))
+
     def test_an_interrupt_takes_the_question_back(self):
         execution, approval = self.asked("!echo never")
         self.cellgate.request("session/interrupt", {"sessionId": "asking"})
         self.assertEqual(execution.result()["status"], "error")
+        self.assertIn(execution.result()["error"]["ename"], ("KeyboardInterrupt", "PermissionError"))
         self.cellgate.resolved(approval)
         self.assertEqual(execution.text(), "")
 
@@ -115,7 +130,7 @@ class Programs(ToolsTest):
 
     def test_a_cell_of_bash_asks_as_a_whole(self):
         asked, text = self.allowed("for each in a b; do echo $each; done", "shell")
-        self.assertEqual((asked["argv"], text), (["bash", "-c", "for each in a b; do echo $each; done"], "a\nb"))
+        self.assertEqual((asked["argv"], text), (["/bin/bash", "-c", "for each in a b; do echo $each; done"], "a\nb"))
         execution, approval = self.asked("touch of_bash", "shell")
         self.assertEqual(arguments_of(approval)["argv"], ["touch", "of_bash"])
         self.cellgate.deny(approval, reason="not today")
@@ -126,9 +141,28 @@ class Programs(ToolsTest):
         self.cellgate.session("few", profile="ask-programs", toolServers=["fix"])
         self.assertEqual(self.allowed("!echo asked", "few")[1], "asked")
 
-    def test_the_server_is_no_tool_server_for_users(self):
+    def test_a_saved_tool_that_is_called_there_asks_too(self):
+        code = "import subprocess\ndef said() -> str:\n    return subprocess.run(['echo', 'kept'], capture_output=True, text=True).stdout"
+        self.call("host", "save_tool", {"name": "said", "code": code})
+        self.addCleanup(self.call, "host", "remove_tool", {"name": "said"})
+        self.cellgate.request("wrappers/generate", {"server": "saved"})
+        execution = self.cellgate.execute("from mcptools.saved import said\nprint(said.run())", sessionId="asking")
+        self.cellgate.allow(self.cellgate.approval())
+        approval = self.cellgate.approval()
+        self.assertEqual(arguments_of(approval)["argv"], ["echo", "kept"])
+        self.cellgate.allow(approval)
+        self.assertEqual(execution.result()["status"], "ok", execution.outputs())
+        self.assertIn("kept", execution.text())
+
+    def test_the_server_is_for_kernels_that_ask_alone(self):
         servers = [each["name"] for each in self.cellgate.request("toolServers/list")["servers"]]
         self.assertNotIn("kernel", servers)
+        call = {"server": "kernel", "tool": "run_program", "arguments": {"argv": ["true"]}}
+        self.assert_error(1017, self.cellgate.request, "tools/call", call)
+        asks = ("import json, os, socket\ns = socket.socket(socket.AF_UNIX); s.connect(os.environ['CELLGATE_CHANNEL'])\n"
+                f"s.sendall(json.dumps({{'jsonrpc': '2.0', 'id': 1, 'method': 'tools/call', 'params': {call!r}}}).encode()"
+                " + b'\\n'); print(s.recv(9999).decode())")
+        self.assertIn("only kernels call", self.run_ok(asks).text())
 
     @unittest.skipUnless(shutil.which("R"), "R is not installed")
     def test_a_language_that_cannot_ask_is_refused(self):

@@ -171,7 +171,7 @@ class Profiles(WorkspaceSidecarTest):
                                          "validation": "advise"}}})
         found = self.editor().request("runtimes")
         profiles = {each["name"]: each for each in found["profiles"]}
-        self.assertEqual(list(profiles), ["minimal", "data-science", "web", "lab"])
+        self.assertEqual(list(profiles), ["minimal", "data-science", "web", "ask-programs", "lab"])
         self.assertEqual((len(profiles["minimal"]["modules"]), profiles["minimal"]["validation"]), (40, "strict"))
         for profile, modules in (("data-science", {"math", "numpy", "pandas", "matplotlib", "os", "pathlib", "shutil"}),
                                  ("web", {"math", "httpx", "requests", "urllib", "socket", "bs4"})):
@@ -209,6 +209,23 @@ class Profiles(WorkspaceSidecarTest):
         self.assertEqual(agent.session("agent-1")["profile"], "lab")
         with self.assertRaisesRegex(Exception, "a user has set the profile lab"):
             agent.session("agent-2", profile="web")
+
+    def test_commands_are_no_findings_where_they_are_asked_about(self):
+        answer = self.editor().request("validate", {"code": "!git status", "profile": "ask-programs"})
+        self.assertEqual(answer["diagnostics"], [])
+        answer = self.editor().request("validate", {"code": "!git status", "profile": "web"})  # the control
+        self.assertEqual([each["rule"] for each in answer["diagnostics"]], ["ipython.shell"])
+
+    def test_a_profile_of_the_file_asks_before_programs_for_agents_too(self):
+        self.write({"default": "lab", "profiles": {"lab": {"askBeforePrograms": True}}})
+        editor = self.editor()
+        agent = self.agent()
+        agent.session("agent-1")
+        execution = agent.execute("!echo asked", sessionId="agent-1")
+        approval = editor.approval()
+        self.assertEqual(approval["action"]["tool"], "run_program")
+        editor.allow(approval)
+        self.assertEqual((execution.result()["status"], execution.text().strip()), ("ok", "asked"))
 
     def test_an_agent_chooses_a_profile_without_hosts(self):
         self.write({"profiles": {"lab": {"domains": ["lab.example:443"]}, "closed": {"extends": "web"}}})

@@ -23,6 +23,7 @@ struct CallContext {
     std::optional<gate::Agent> agent;                // whose execution it is, or whose call
     std::optional<protocol::Origin> origin;          // its line is what the code says
     std::optional<std::vector<std::string>> servers; // the only ones that may be called
+    bool asks_before_programs = false;               // the session's kernel does, by the server `kernel`
     OnCallProgress on_progress;                      // may be empty
     // May be empty. A user wants to see what this call answers ("server/tool") before an agent does: called before
     // anything of it is reported.

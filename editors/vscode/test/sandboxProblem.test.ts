@@ -11,23 +11,30 @@ const problemOf = (message: string, fix: string) =>
         }),
     );
 
-test("why there is no sandbox is short, and one command of the fix is copied alone", () => {
-    const refusal = "this machine allows user namespaces to root only (kernel.unprivileged_userns_clone is 0): tried `/usr/bin/bwrap` with user, mount, network, pid, ipc and uts namespaces; it said: no";
-    const fix = "Allow them: `sudo sysctl -w kernel.unprivileged_userns_clone=1`, and the same line without `-w` in /etc/sysctl.d/ to keep it.";
-    const said = problemOf(refusal, fix);
-    assert.match(said.problem, /^this machine allows .* is 0\): tried \/usr\/bin\/bwrap with user, .*…$/);
-    assert.ok(said.problem.length <= 161);
-    assert.equal(said.fix, fix.replaceAll("`", ""));
-    assert.equal(said.copied, "sudo sysctl -w kernel.unprivileged_userns_clone=1");
+test("why there is no sandbox is short, with what bubblewrap said, and one command of the fix is copied alone", () => {
+    const cause = "this machine allows user namespaces to root only (kernel.unprivileged_userns_clone is 0)";
+    const refusal = (said: string) => `${cause}: tried \`/usr/bin/bwrap\` with user, mount, network, pid, ipc and uts namespaces; it said: ${said}`;
+    const fix = "Allow them: `sudo sysctl -w kernel.unprivileged_userns_clone=1`, and the same setting in /etc/sysctl.d/ to keep it.";
+    assert.deepEqual(problemOf(refusal("bwrap: No permissions to create new namespace"), fix), {
+        problem: `${cause}: bwrap: No permissions to create new namespace`,
+        fix,
+        copied: "sudo sysctl -w kernel.unprivileged_userns_clone=1",
+    });
+    assert.equal(problemOf(refusal("nothing"), fix).problem, cause);
+    const long = problemOf(refusal("bwrap: No permissions ".repeat(9)), fix).problem;
+    assert.match(long, /: bwrap: No permissions bwrap: .*…$/);
+    assert.ok(long.length <= 161);
 });
 
-test("of several commands all are copied, and without any the fix", () => {
-    const fix = "Install it: `apt install bubblewrap` (Debian, Ubuntu), `pacman -S bubblewrap` (Arch).";
-    assert.equal(problemOf("the sandbox needs bubblewrap", fix).copied, fix);
-    assert.deepEqual(problemOf("too old", "Install bubblewrap 0.8.0 or newer."), {
-        problem: "too old",
-        fix: "Install bubblewrap 0.8.0 or newer.",
-        copied: "Install bubblewrap 0.8.0 or newer.",
-    });
+test("of several commands all are copied, and without one that mends it the fix", () => {
+    for (const fix of [
+        "Install it: `apt install bubblewrap` (Debian, Ubuntu), `pacman -S bubblewrap` (Arch).",
+        "Put `profile bwrap {}` into /etc/apparmor.d/bwrap and run `sudo apparmor_parser -r /etc/apparmor.d/bwrap`.",
+        "Allow it user namespaces. Else check `bwrap --unshare-all --ro-bind / / true`.",
+        "See `cellgate doctor`, or leave out limits.memoryBytes.",
+        "Install bubblewrap 0.8.0 or newer.",
+    ]) {
+        assert.deepEqual(problemOf("the sandbox needs bubblewrap", fix), { problem: "the sandbox needs bubblewrap", fix, copied: fix });
+    }
     assert.equal(sandboxProblemOf(new Error("no")).copied, "");
 });

@@ -286,7 +286,7 @@ Task<bool> undo_one(const ChangesArguments* arguments, TerminalClient* client, s
                 : fmt::format("cellgate: nothing was changed; {} has undone a part of it before", earlier.by.back()));
         co_return false;
     }
-    fmt::print("{} file{} as before", result.restored.size(), result.restored.size() == 1 ? "" : "s");
+    fmt::print("changes to {} file{} undone", result.restored.size(), result.restored.size() == 1 ? "" : "s");
     fmt::print("{}\n", result.undo_id ? fmt::format("; to undo that: cellgate undo {}", *result.undo_id) : "");
     co_return true;
 }

@@ -332,7 +332,7 @@ class CommandLine(CliTest):
             cellgate.request("changes/list", {"executionId": execution})
         self.assertEqual(self.cli("changes", execution).stdout, "A  new.txt  (3 bytes)\nD  notes.txt  (9 bytes)\n")
         one = self.cli("undo", execution, "--yes", "--path", "new.txt")
-        self.assertIn("1 file as before", one.stdout)
+        self.assertIn("changes to 1 file undone", one.stdout)
         rest = self.cli("undo", execution, "--yes").stdout
         self.assertIn("A  notes.txt  (9 bytes)\n  +the notes\n", rest)
         for undo in re.findall(r"undo-\w+$", one.stdout + rest, re.MULTILINE):

@@ -229,7 +229,10 @@ it("changes: what is not text is not shown", function()
 end)
 
 it("changes: an undo is of one file or of all, and of nothing that was not confirmed", function()
-  local fake = start()
+  local fake, shown = start(), {}
+  vim.notify = function(words)
+    shown[#shown + 1] = words
+  end
   require("cellgate.changes_list").files("/tmp", "run")
   wait_rows(listed)
   find("notes.py")
@@ -252,6 +255,10 @@ it("changes: an undo is of one file or of all, and of nothing that was not confi
     return #fake:asked("changes/undo") == 2
   end, "the undo")
   equal(fake:asked("changes/undo")[2].params, { executionId = "run" })
+  wait(function()
+    return #shown == 2
+  end, "what was done")
+  equal(shown, { "cellgate: changes to 1 file undone", "cellgate: changes to 3 files undone" })
 end)
 
 it("changes: an undo is undone as an execution is", function()

@@ -161,10 +161,10 @@ test("an undo is of all files, or of one, and is itself undone once that is conf
     const all = undoing({ again: true });
     await all.undo.run("run");
     assert.deepEqual(all.done, [{ executionId: "run", paths: undefined }, { executionId: "undo of run", paths: undefined }]);
-    assert.deepEqual(all.shown, ["Undo changes to 3 files?", "3 files restored.", "Undo changes to 3 files?", "3 files restored."]);
+    assert.deepEqual(all.shown, ["Undo changes to 3 files?", "Changes to 3 files undone.", "Undo changes to 3 files?", "Changes to 3 files undone."]);
     const one = undoing();
     await one.undo.run("run", ["old.txt"]);
-    assert.deepEqual([one.done, one.shown], [[{ executionId: "run", paths: ["old.txt"] }], ["Undo changes to 1 file?", "1 file restored."]]);
+    assert.deepEqual([one.done, one.shown], [[{ executionId: "run", paths: ["old.txt"] }], ["Undo changes to 1 file?", "Changes to 1 file undone."]]);
 });
 
 test("a refusal is shown with its files, and nothing is reported as done", async () => {

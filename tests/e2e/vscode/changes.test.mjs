@@ -50,7 +50,7 @@ scenario("what a cell changed is shown at it, opens as a difference, and is undo
     await filesAre(workspace, before);
     await editor.openFile("plan.py");
     await editor.lens("3 files changed, undone").waitFor();
-    await editor.notification("3 files restored.").locator(".monaco-button", { hasText: "Undo the Undo" }).click();
+    await editor.notification("Changes to 3 files undone.").locator(".monaco-button", { hasText: "Undo the Undo" }).click();
     await confirm(editor, "delete old.txt");
     await filesAre(workspace, after);
     await editor.lens(/3 files changed$/).waitFor();

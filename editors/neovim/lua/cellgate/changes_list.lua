@@ -45,7 +45,7 @@ local function undo(view, list, file, refresh)
         if #result.refused > 0 then
           notify.show("nothing was undone: the list says why", vim.log.levels.WARN)
         else
-          notify.show(changes_words.files(#result.restored) .. " as before")
+          notify.show(("changes to %s undone"):format(changes_words.files(#result.restored)))
         end
         refresh()
       end)

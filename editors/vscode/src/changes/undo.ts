@@ -26,7 +26,7 @@ export class Undo {
         if (!(await this.dialogs.confirm(undoQuestion(list, paths)))) return;
         const { undoId, restored, refused } = await this.sidecar.request("changes/undo", { executionId, paths });
         if (refused.length > 0) return this.dialogs.showRefused(executionId, refused);
-        const again = await this.dialogs.report(`${filesText(restored.length)} restored.`);
+        const again = await this.dialogs.report(`Changes to ${filesText(restored.length)} undone.`);
         if (again && undoId !== undefined) await this.run(undoId);
     }
 }

@@ -80,12 +80,17 @@ it("profiles: each says what it gives", function()
     notInstalled = { "astropy" },
     domains = { "archive.example.org" },
     limits = { memoryBytes = 2 ^ 33 },
+    askBeforePrograms = true,
     validation = "strict",
   }
   equal(
     profiles.words_of("lab", { lab }),
     "lab: imports 2 modules, 1 of them not installed; connects unasked to archive.example.org; memory 8 GiB; "
-      .. "code with an error is refused"
+      .. "asks before code starts a program; code with an error is refused"
+  )
+  equal(
+    profiles.words({ name = "any", description = "", domains = {}, validation = "off" }),
+    "imports any module; code is not checked"
   )
   equal(profiles.words_of("gone", { lab }), "gone: which is not there any more")
   equal(profiles.words_of(nil, { lab }), "none: any module may be imported, code is not checked")

@@ -73,14 +73,14 @@ test("what the user added to the sandbox is named", () => {
 test("the profile says what it gives, or that there is none of the name any more", () => {
     const profiles: Facts["profiles"] = [{
         name: "lab", description: "ours", modules: ["astropy", "json"], notInstalled: ["astropy"], domains: ["archive.example.org"],
-        limits: { memoryBytes: 2 ** 33, wallSeconds: 600 }, validation: "strict",
+        limits: { memoryBytes: 2 ** 33, wallSeconds: 600 }, askBeforePrograms: true, validation: "strict",
     }];
     assert.deepEqual(rowsOf("Profile", { profiles }), ["Profile: none: any module may be imported, code is not checked"]);
     const gone = { session: { ...session, profile: "lab" } };
     assert.deepEqual(rowsOf("Profile", gone), ["Profile: lab: which is not there any more"]);
     assert.deepEqual(rowsOf("Profile", { ...gone, profiles }), [
         "Profile: lab: imports 2 modules, 1 of them not installed; connects unasked to archive.example.org; "
-        + "memory of each process, and of all together: 8 GiB; time of each execution: 600 s; code with an error is refused",
+        + "memory of each process, and of all together: 8 GiB; time of each execution: 600 s; asks before code starts a program; code with an error is refused",
     ]);
 });
 

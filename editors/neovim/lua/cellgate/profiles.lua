@@ -29,6 +29,9 @@ function M.words(profile)
   if profile.limits and next(profile.limits) then
     parts[#parts + 1] = limits.limits_words(profile.limits)
   end
+  if profile.askBeforePrograms then
+    parts[#parts + 1] = "asks before code starts a program"
+  end
   parts[#parts + 1] = checks[profile.validation]
   return table.concat(parts, "; ")
 end
@@ -86,8 +89,9 @@ end
 
 ---@type cellgate.Command
 M.command = {
-  does = "Lists the profiles that a session may have, with what each gives: modules, hosts, limits, and whether code with an"
-    .. " error runs. <CR> shows the modules, P opens your own profiles. `:Cellgate session profile=NAME` chooses one.",
+  does = "Lists the profiles that a session may have, with what each gives: modules, hosts, limits, whether it asks before"
+    .. " code starts a program, and whether code with an error runs. <CR> shows the modules, P opens your"
+    .. " own profiles. `:Cellgate session profile=NAME` chooses one.",
   act = open,
 }
 

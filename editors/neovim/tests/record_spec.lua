@@ -254,6 +254,22 @@ it("record: all of an entry is shown, and none of it is hidden or reordered", fu
   })
 end)
 
+it("record: what no user was asked about is in its row and in its text not called denied", function()
+  start({
+    entry(
+      4,
+      "action.decided",
+      vim.tbl_extend("force", decided, { decision = "deny", by = "noClient", reason = "none" })
+    ),
+  })
+  open()
+  wait_rows({ "not allowed, no user was there: read_file of fs" })
+  type_keys("j<CR>")
+  equal(vim.api.nvim_buf_get_lines(0, 5, -1, false), {
+    "2026-01-05T09:31:00.000Z, not allowed, no user was there: none",
+  })
+end)
+
 it("record: a text chooses, and f one execution, until it is pressed again", function()
   local fake = start({
     entry(0, "session.closed"),

@@ -126,6 +126,9 @@ test("details have all that a user reads, and hide or reorder nothing", () => {
         "by agent helper",
     ]);
     const ran = entryOf(5, "execution.started", { code: "a = 1\n[x](command:y)" });
+    const unattended = entryDetails(entryOf(6, "action.decided", { ...decided, decision: "deny", by: "noClient", reason: "no user" }));
+    const verdict = "not allowed, no user was there";
+    assert.deepEqual([unattended[0], unattended[5]], [`${verdict}: read_file of filesystem`, `${verdict}: no user`]);
     assert.deepEqual(entryDetails(ran).slice(3), ["a = 1", "[x] (command:y)"]);
     const changed = entryOf(6, "files.changed", { files: 2, changes: [{ path: "a\u202eb", kind: "created" }, { path: "old", kind: "deleted" }] });
     assert.deepEqual(entryDetails(changed).slice(3), ["created a\\u{202e}b", "deleted old"]);

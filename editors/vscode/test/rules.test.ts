@@ -76,7 +76,7 @@ test("what was decided says by whom, and by which rule", () => {
         [{ decision: "deny", rule: rule({ effect: "ask" }) }, "denied without a question"],
         [{ by: "user" }, "allowed by a user"],
         [{ by: "user", decision: "deny", rule: rule({ effect: "deny", source: "userStore" }) }, "denied by a user, with a rule: Everywhere"],
-        [{ by: "noClient", decision: "deny" }, "denied: no user was connected"],
+        [{ by: "noClient", decision: "deny" }, "not allowed, no user was there"],
     ];
     for (const [more, text] of texts) assert.equal(pastText(past(more)), text);
     const endedAt = "2026-01-05T09:31:02Z";

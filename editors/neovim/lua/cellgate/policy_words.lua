@@ -114,13 +114,15 @@ end
 ---@param past PastDecision
 ---@return string
 function M.decided_by(past)
+  if past.by == "noClient" then
+    return "not allowed, no user was there" -- the program that asked may ask its own user
+  end
   local by = {
     rule = past.rule and past.rule.effect == past.decision and "by a rule" or "without a question",
     user = "by a user"
       .. (past.rule and ", with a rule" or "")
       .. (past.confirmation and ", confirmed by a touch of a security key" or ""),
     cancelled = "as the call was given up",
-    noClient = "as no user was there to answer",
     elicitation = "at the agent's own program",
   }
   return (past.decision == "allow" and "allowed " or "denied ") .. by[past.by]

@@ -53,8 +53,8 @@ end
 ---@type table<string, fun(data: table, decided?: table): string>
 local words = {
   ["action.decided"] = function(past)
-    local denied = past.by == "noClient" and "not allowed, no user was there: " or "denied: "
-    return (past.decision == "allow" and "allowed: " or denied) .. subject(past)
+    local denied = past.by == "noClient" and policy_words.decided_by(past) or "denied"
+    return (past.decision == "allow" and "allowed" or denied) .. ": " .. subject(past)
   end,
   ["action.ended"] = function(outcome, decided)
     local what = decided and subject(decided) or ("action " .. outcome.number)

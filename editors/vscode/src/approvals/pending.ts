@@ -31,7 +31,7 @@ export function decisionText({ how, here }: { how: Pick<ApprovalResolvedParams, 
         case "cancelled":
             return "withdrawn: the call was given up";
         case "noClient":
-            return "denied: no user was connected";
+            return "not allowed, no user was there"; // the program that asked may ask its own user
         case "elicitation":
             return `${verdict} at the agent's own program`;
     }

@@ -1,5 +1,6 @@
 // These functions describe the entries of the record to the user.
 
+import { decisionText } from "../approvals/pending";
 import { duration } from "../cells/states";
 import { filesText } from "../changes/labels";
 import type { CellPosition, ChangedFile, ExecuteResult, Outcome, PastDecision, RecordEntry, Rule } from "../protocol/messages";
@@ -99,10 +100,9 @@ function secretText({ name, scope }: Secret): string {
     return `secret ${name}${owners[scope] ?? ""}`;
 }
 
-/** Without a user, code is refused; a program that asks for a tool of its own decides for itself. */
 function verdictText({ decision, by }: PastDecision): string {
-    if (decision === "allow") return "allowed";
-    return by === "noClient" ? "not allowed, no user was there" : "denied";
+    if (by === "noClient") return decisionText({ how: { decision, by }, here: false });
+    return decision === "allow" ? "allowed" : "denied";
 }
 
 /** The first line about an install names the packages, which are last in its command. */

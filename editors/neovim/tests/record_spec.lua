@@ -193,9 +193,11 @@ it("record: entries say in words what happened, newest first", function()
     entry(14, "secret.set", { name = "TOKEN", scope = "workspace", source = "stored" }),
     entry(15, "secret.used", { name = "TOKEN", scope = "user", server = "notes" }),
     entry(16, "secret.used", { name = "TOKEN", scope = "user", host = "x.org:443" }),
+    entry(17, "limits.changed", { limits = { memoryBytes = 2 ^ 33, cpuCores = 1.5 } }),
   })
   open()
   wait_rows({
+    "limits changed: memory 8 GiB, cores 1.5",
     "secret TOKEN put into a request to x.org:443",
     "secret TOKEN given to notes",
     "secret TOKEN of this workspace set",

@@ -76,6 +76,7 @@ test("entries say in words what happened", () => {
         ["secret.used", { name: "TOKEN", scope: "user", host: "x.org:443" }, "secret TOKEN put into a request to x.org:443"],
         ["files.changed", { files: 3, complete: true }, "changed 3 files"],
         ["files.restored", { files: 1, complete: true }, "restored 1 file"],
+        ["limits.changed", { limits: { memoryBytes: 2 ** 33, cpuCores: 1.5 } }, "limits changed: memory of each process, and of all together: 8 GiB; processors that may be busy: 1.5"],
         ["limits.changed", { limits: { cpus: 2 } }, 'limits changed: {"cpus":2}'],
         ["action.ended", { number: 7, status: "unknown" }, "left to the agent: action 7"],
         ["record.gap", { dropped: 3, error: "no space" }, "3 entries were not kept: no space"],

@@ -1,5 +1,6 @@
 -- `record_words` is the entries of the record in words. What is not known, or not as its type says, is shown as it is.
 local changes_words = require("cellgate.changes_words")
+local limits = require("cellgate.limits")
 local policy_words = require("cellgate.policy_words")
 local text = require("cellgate.text")
 
@@ -81,7 +82,7 @@ local words = {
     return "session closed"
   end,
   ["limits.changed"] = function(changed)
-    return "limits changed: " .. json(changed.limits)
+    return "limits changed: " .. limits.limits_words(changed.limits)
   end,
   ["kernel.started"] = function()
     return "kernel started"

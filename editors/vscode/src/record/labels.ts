@@ -3,8 +3,9 @@
 import { decisionText } from "../approvals/pending";
 import { duration } from "../cells/states";
 import { filesText } from "../changes/labels";
-import type { CellPosition, ChangedFile, ExecuteResult, Outcome, PastDecision, RecordEntry, Rule } from "../protocol/messages";
+import type { CellPosition, ChangedFile, ExecuteResult, Limits, Outcome, PastDecision, RecordEntry, Rule } from "../protocol/messages";
 import { callText, pastDetails, ruleText } from "../rules/labels";
+import { limitTexts } from "../sessionViews/limitNames";
 import { plain } from "../text";
 import type { Filter } from "./entries";
 
@@ -67,7 +68,7 @@ export const kinds: Readonly<Record<string, Kind>> = {
     },
     "session.created": { title: "New sessions", icon: "add", text: (session: Session) => `session created${sessionText(session)}` },
     "session.closed": { title: "Closed sessions", icon: "close", text: () => "session closed" },
-    "limits.changed": { title: "Changed limits", icon: "dashboard", text: ({ limits }: { limits: object }) => `limits changed: ${JSON.stringify(limits)}` },
+    "limits.changed": { title: "Changed limits", icon: "dashboard", text: ({ limits }: { limits: Limits }) => `limits changed: ${limitTexts(limits).join("; ") || JSON.stringify(limits)}` },
     "kernel.started": { title: "Starts of kernels", icon: "vm-running", text: () => "kernel started" },
     "kernel.ended": { title: "Ends of kernels", icon: "vm-outline", text: ({ reason }: { reason?: string }) => `kernel ended${because(reason)}` },
     "policy.added": { title: "New rules", icon: "law", text: ({ rule }: { rule: Rule }) => `rule added: ${rule.effect} ${ruleText(rule)}` },

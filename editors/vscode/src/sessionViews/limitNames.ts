@@ -34,6 +34,12 @@ export function limitText({ name, unit }: Limit, limits: Limits | undefined): st
     return unit === "bytes" ? bytesText(value) : unit === "seconds" ? `${value} s` : String(value);
 }
 
+/** Each that is set. */
+export function limitTexts(limits: Limits | undefined): string[] {
+    const set = limitNames.filter(({ name }) => limits?.[name] !== undefined);
+    return set.map((limit) => `${inSentence(limit.title)}: ${limitText(limit, limits)}`);
+}
+
 /** What holds for a session, as far as that is known here. */
 export function limitOf(limit: Limit, { limits, agent, sandbox }: Pick<SessionInfo, "limits" | "agent" | "sandbox">): string {
     const text = limitText(limit, limits);

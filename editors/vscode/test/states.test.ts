@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { duration, stateOf } from "../src/cells/states";
+import { duration, stateOf, wholeProgress } from "../src/cells/states";
 import type { Execution } from "../src/executions";
 import type { ExecuteResult } from "../src/protocol/messages";
 
@@ -46,6 +46,13 @@ test("a lens says how a run stands", () => {
     assert.equal(says({ state: "running", progress: { call: "web, read_several_documents", message: "2 of 5, the longest yet" } }), "$(sync~spin) running, 2 of 5, the longest yet");
     assert.equal(says({ state: "running", progress: { call: "web, read", message: "the second of the five documents of this server" } }), "$(sync~spin) running, the second of the five documents of this…");
     assert.equal(says({ state: "running", startedAt: 47_500, waitsForInput: true, progress: { call: "web, read", message: "2 of 5" } }), "$(edit) waits for input, 12 s");
+});
+
+test("a tooltip has the whole of a progress message that is cut elsewhere", () => {
+    const progress = { call: "web, read", message: "the second of the five documents of $(x)" };
+    const whole = "web, read: the second of the five documents of $ (x)";
+    assert.equal(wholeProgress(progress), whole);
+    assert.equal(stateOf({ id: "e", sessionId: "s", state: "running", progress }, 0, wholeProgress), `$(sync~spin) running, ${whole}`);
 });
 
 test("a lens says how a run ended", () => {

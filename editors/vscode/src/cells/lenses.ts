@@ -8,7 +8,7 @@ import { changedText } from "../changes/labels";
 import type { Execution } from "../executions";
 import { cellAt, cellsOf, type Cell } from "./cells";
 import { linesOf } from "./document";
-import { stateOf } from "./states";
+import { stateOf, wholeProgress } from "./states";
 
 export class CellLenses implements vscode.CodeLensProvider, vscode.Disposable {
     private readonly changed = new vscode.EventEmitter<void>();
@@ -57,7 +57,7 @@ export class CellLenses implements vscode.CodeLensProvider, vscode.Disposable {
             if (waits !== undefined) lenses.push(lens(`$(bell) ${waits} for you`, "cellgate.approvals.focus", [], "Shows what waits"));
             const state = stateOf(run, Date.now());
             if (run.waitsForInput) lenses.push(lens(state, "cellgate.answerInput", [], "Shows what the code asks"));
-            else lenses.push(lens(state, "cellgate.showResult", [run.id], "Shows the result"));
+            else lenses.push(lens(state, "cellgate.showResult", [run.id], `${run.progress ? `${wholeProgress(run.progress)}\n` : ""}Shows the result`));
             const changed = changedText(this.cellgate.changes, run.id);
             if (changed !== undefined) lenses.push(lens(`$(diff) ${changed}`, "cellgate.showChanges", [run.id], "Shows the files, and undoes the changes"));
             if (run.state !== "finished") {

@@ -14,21 +14,26 @@ export function duration(seconds: number): string {
     return whole < 3600 ? rest : `${Math.floor(whole / 3600)} h ${rest}`;
 }
 
+type Progress = NonNullable<Execution["progress"]>;
+
+/** For a tooltip. */
+export const wholeProgress = ({ call, message }: Progress) => label(`${call}: ${message}`, 1000);
+
 /** The message alone where there is little room for both. */
-export function progressText({ call, message }: NonNullable<Execution["progress"]>): string {
+export function progressText({ call, message }: Progress): string {
     const whole = `${call}: ${message}`;
     return whole.length <= maxProgress ? label(whole) : brief(message, maxProgress);
 }
 
 /** In one line, with an icon; `now` in milliseconds. */
-export function stateOf(execution: Execution, now: number): string {
+export function stateOf(execution: Execution, now: number, progressOf = progressText): string {
     const { state, position, waitsBehind, startedAt, result, problem } = execution;
     if (state === "queued" && waitsBehind) return `$(watch) queued, ${waitsBehind} of other agents before it`;
     if (state === "queued") return position ? `$(watch) queued, ${position} before it` : "$(watch) queued";
     if (state === "running") {
         const time = startedAt === undefined ? "running" : `${Math.floor((now - startedAt) / 1000)} s`;
         if (execution.waitsForInput) return `$(edit) waits for input, ${time}`;
-        return `$(sync~spin) ${time}${execution.progress === undefined ? "" : `, ${progressText(execution.progress)}`}`;
+        return `$(sync~spin) ${time}${execution.progress === undefined ? "" : `, ${progressOf(execution.progress)}`}`;
     }
     if (!result) return `$(error) did not run: ${label(firstLine(messageOf(problem)), 120)}`;
     const count = result.executionCount === null ? "" : `[${result.executionCount}] `;

@@ -4,7 +4,7 @@
 import * as vscode from "vscode";
 import { active, onDidChangeActive } from "../active";
 import type { Cellgate } from "../cellgate";
-import { progressText } from "../cells/states";
+import { progressText, wholeProgress } from "../cells/states";
 import type { SidecarState } from "../client/sidecar";
 import { label } from "../text";
 import { iconOf, ownerOf, statusOf, weaknessOf } from "./labels";
@@ -60,6 +60,7 @@ export class StatusBar implements vscode.Disposable {
             (progress === undefined ? "" : ` · ${progressText(progress)}`);
         this.session.tooltip =
             `${label(session.sessionId)} of ${ownerOf(session)}: ${statusOf(session)}\n` +
+            (progress === undefined ? "" : `${wholeProgress(progress)}\n`) +
             `${label(name)} ${label(version ?? "")}\n` +
             (weakness ? `${weakness.long}\n` : "") +
             (session.sandbox === "none" ? "" : `Held by ${session.layers.join(", ")}`);

@@ -2,7 +2,7 @@
 
 import * as vscode from "vscode";
 import type { Cellgate } from "../cellgate";
-import { stateOf } from "../cells/states";
+import { stateOf, wholeProgress } from "../cells/states";
 import type { Execution } from "../executions";
 import type { Session } from "../sessions";
 import { label } from "../text";
@@ -113,6 +113,6 @@ function executionItem(execution: Execution): vscode.TreeItem {
     item.command = cell
         ? { title: "Go to Cell", command: "cellgate.showCell", arguments: [{ execution }] }
         : { title: "Show Result", command: "cellgate.showResult", arguments: [execution.id] };
-    item.tooltip = label(stateOf(execution, Date.now()).replace(/\$\([^)]*\) /, ""));
+    item.tooltip = stateOf(execution, Date.now(), wholeProgress).replace(/\$\([^)]*\) /, "");
     return item;
 }

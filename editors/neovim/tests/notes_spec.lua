@@ -41,34 +41,39 @@ it("notes: the command does what the note of its number offers, and nothing else
   equal({ asked.packages, asked.sessionId }, { { "six" }, "R" })
 end)
 
-it("notes: wrappers that are not there are written for the server whose package they are", function()
+it("notes: wrappers that are not there are written for the server whose package they are, or that is chosen", function()
   local fake = start()
   fake.connect("/tmp")
   local notes = require("cellgate.notes")
-  local shown = {}
-  vim.notify = function(words)
-    shown[#shown + 1] = words
-  end
   fake.answers["toolServers/list"] = function()
     return { servers = { { name = "notes" }, { name = "my-fs" }, { name = "a.b" }, { name = "a-b" } } }
   end
   fake.answers["wrappers/generate"] = function(params)
     return { package = "mcptools." .. params.server, modules = {}, skipped = {} }
   end
-  local function missing(package)
-    local note = { text = "there are no wrappers " .. package, remedy = "cellgate generate NAME", wrappers = package }
-    local before = #shown
-    equal(notes.remedy({ root = "/tmp", session = "R", result = { notes = { note } } }), nil)
-    vim.wait(60000, function()
-      return #shown > before
-    end, 1)
-    return vim.tbl_map(function(request)
-      return request.params.server
-    end, fake:asked("wrappers/generate"))
+  local choice, offered
+  vim.ui.select = function(servers, options, done)
+    offered = vim.tbl_map(options.format_item, servers)
+    done(servers[choice])
   end
-  equal(missing("mcptools.my_fs"), { "my-fs" })
-  equal(missing("mcptools"), { "my-fs" })
-  equal(missing("mcptools.a_b"), { "my-fs" })
-  local choice = "cellgate: of which server? :Cellgate servers lists them"
-  equal(shown, { "cellgate: mcptools.my-fs has 0 modules", choice, choice })
+  -- The servers that the user chooses from, and those whose wrappers are asked for.
+  local function missing(package)
+    offered, fake.spy.requests = nil, {}
+    local note = { text = "there are no wrappers " .. package, remedy = "cellgate generate NAME", wrappers = package }
+    equal(notes.remedy({ root = "/tmp", session = "R", result = { notes = { note } } }), nil)
+    local function written()
+      return vim.tbl_map(function(request)
+        return request.params.server
+      end, fake:asked("wrappers/generate"))
+    end
+    vim.wait(60000, function()
+      return written()[1] or offered and not choice
+    end, 1)
+    return { offered, written() }
+  end
+  equal(missing("mcptools.my_fs"), { nil, { "my-fs" } })
+  equal(missing("mcptools"), { { "notes", "my-fs", "a.b", "a-b" }, {} })
+  choice = 2
+  equal(missing("mcptools"), { { "notes", "my-fs", "a.b", "a-b" }, { "my-fs" } })
+  equal(missing("mcptools.a_b"), { { "a.b", "a-b" }, { "a-b" } })
 end)

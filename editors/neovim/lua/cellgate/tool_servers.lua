@@ -3,6 +3,7 @@ local list_window = require("cellgate.list_window")
 local logins = require("cellgate.logins")
 local notify = require("cellgate.notify")
 local session = require("cellgate.session")
+local text = require("cellgate.text")
 
 local M = {}
 
@@ -34,7 +35,7 @@ function M.generate(root, server, done)
   )
 end
 
---- Writes the wrappers of the server whose package it is; tells what to do where none or several fit.
+--- Writes the wrappers of the server whose package it is; the user chooses it where none or several fit.
 ---@param root string
 ---@param package string as code imports it: mcptools.{server}, with _ for what is no part of a name
 function M.generate_package(root, package)
@@ -47,9 +48,19 @@ function M.generate_package(root, package)
       end, result.servers)
       if #fitting == 1 then
         M.generate(root, fitting[1].name)
-      else
-        notify.show("of which server? :Cellgate servers lists them")
+        return
       end
+      local options = {
+        prompt = "write the wrappers of which tool server?",
+        format_item = function(server)
+          return text.visible(server.name)
+        end,
+      }
+      vim.ui.select(#fitting > 0 and fitting or result.servers, options, function(chosen)
+        if chosen then
+          M.generate(root, chosen.name)
+        end
+      end)
     end)
   )
 end

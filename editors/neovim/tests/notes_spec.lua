@@ -63,7 +63,7 @@ it("notes: wrappers that are not there are written for the server whose package 
     equal(notes.remedy({ root = "/tmp", session = "R", result = { notes = { note } } }), nil)
     local function written()
       return vim.tbl_map(function(request)
-        return request.params.server
+        return request.params.server .. " " .. request.params.language
       end, fake:asked("wrappers/generate"))
     end
     vim.wait(60000, function()
@@ -71,9 +71,11 @@ it("notes: wrappers that are not there are written for the server whose package 
     end, 1)
     return { offered, written() }
   end
-  equal(missing("mcptools.my_fs"), { nil, { "my-fs" } })
+  vim.bo.filetype = "typescript" -- a cell of it may be Python's
+  equal(missing("mcptools.my_fs"), { nil, { "my-fs python" } })
   equal(missing("mcptools"), { { "notes", "my-fs", "a.b", "a-b" }, {} })
   choice = 2
-  equal(missing("mcptools"), { { "notes", "my-fs", "a.b", "a-b" }, { "my-fs" } })
-  equal(missing("mcptools.a_b"), { { "a.b", "a-b" }, { "a-b" } })
+  equal(missing("mcptools"), { { "notes", "my-fs", "a.b", "a-b" }, { "my-fs python" } })
+  equal(missing("mcptools.a_b"), { { "a.b", "a-b" }, { "a-b python" } })
+  vim.bo.filetype = ""
 end)

@@ -7,7 +7,7 @@ import { ResponseError, type CancellationToken } from "vscode-jsonrpc/node";
 import { Checker } from "../src/check/checker";
 import { inContext, piecesOf } from "../src/check/pieces";
 import { positionIn, spanIn, titleOfEdits } from "../src/check/positions";
-import { isOfWrappers, serverImported } from "../src/check/wrappers";
+import { isOfWrappers, languageImporting, serverImported } from "../src/check/wrappers";
 import type { Diagnostic, ValidateParams, ValidateResult } from "../src/protocol/messages";
 
 interface Pending {
@@ -121,6 +121,9 @@ test("wrappers that are missing are those of the server that the import names", 
     assert.equal(serverImported('import { run } from "./mcptools/my-notes.ts"', servers), "my-notes");
     assert.equal(serverImported("from mcptools.a_b import x", servers), undefined);
     assert.equal(serverImported("import mcptools", servers), undefined);
+    // A note of a cell gives the package, and a quick fix the import.
+    for (const code of ["mcptools", "mcptools.notes", "from mcptools.host import read_file"]) assert.equal(languageImporting(code), "python");
+    assert.equal(languageImporting('import { run } from "./mcptools/my-notes.ts"'), "typescript");
     assert.ok(isOfWrappers({ rule: "import.not_found", message: "there is no module mcptools: generate the wrappers of that server" }));
     assert.ok(!isOfWrappers({ rule: "import.not_found", message: "there is no module pandas" }));
 });

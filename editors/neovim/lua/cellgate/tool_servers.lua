@@ -13,14 +13,15 @@ local function language_here()
   return is_script and "typescript" or "python"
 end
 
---- Writes the wrappers of a tool server in the language of the buffer, telling its progress.
+--- Writes the wrappers of a tool server, telling its progress.
 ---@param root string
 ---@param server string
 ---@param done? fun()
-function M.generate(root, server, done)
+---@param language? WrapperLanguage that of the buffer if nil
+function M.generate(root, server, done, language)
   session.of(root):request(
     "wrappers/generate",
-    { server = server, language = language_here(), workDoneToken = "generate-" .. server },
+    { server = server, language = language or language_here(), workDoneToken = "generate-" .. server },
     list_window.or_tell(function(result)
       local count = #result.modules
       local words = ("%s has %d module%s"):format(result.package, count, count == 1 and "" or "s")
@@ -35,7 +36,7 @@ function M.generate(root, server, done)
   )
 end
 
---- Writes the wrappers of the server whose package it is; the user chooses it where none or several fit.
+--- Writes Python's wrappers of the server whose package it is; the user chooses it where none or several fit.
 ---@param root string
 ---@param package string as code imports it: mcptools.{server}, with _ for what is no part of a name
 function M.generate_package(root, package)
@@ -47,7 +48,7 @@ function M.generate_package(root, package)
         return "mcptools." .. server.name:gsub("[^%w_]", "_"):lower() == package:lower()
       end, result.servers)
       if #fitting == 1 then
-        M.generate(root, fitting[1].name)
+        M.generate(root, fitting[1].name, nil, "python")
         return
       end
       local options = {
@@ -58,7 +59,7 @@ function M.generate_package(root, package)
       }
       vim.ui.select(#fitting > 0 and fitting or result.servers, options, function(chosen)
         if chosen then
-          M.generate(root, chosen.name)
+          M.generate(root, chosen.name, nil, "python")
         end
       end)
     end)

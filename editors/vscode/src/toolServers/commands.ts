@@ -1,25 +1,25 @@
-// `serverCommands` registers the commands on tool servers. A row of the view names the server; otherwise the user picks it.
+// `serverCommands` registers the commands on tool servers. A row of the view or another command names the server;
+// otherwise the user picks it.
 
 import * as vscode from "vscode";
 import type { Cellgate } from "../cellgate";
 import { kindOf } from "../client/errors";
 import { inform, showError, showProgress } from "../notices";
 import { openSetting } from "../openSetting";
-import type { ToolServerInfo } from "../protocol/messages";
+import type { ToolServerInfo, WrapperLanguage } from "../protocol/messages";
 import { label } from "../text";
-import { generateWrappers } from "./generate";
+import { generateWrappers, type WantedWrappers } from "./generate";
 import { sourceOf, stateOf } from "./labels";
 import { offerLogin } from "./loginDialogs";
 import type { Logins } from "./logins";
 import { ServerLogs } from "./logs";
 import { saveTool } from "./saveTool";
 import type { ToolServers } from "./servers";
-import type { ServerNode } from "./tree";
 
 interface ServerCommand {
     /** Of the pick. */
     readonly title: string;
-    readonly run: (server: string) => Promise<unknown>;
+    readonly run: (server: string, language?: WrapperLanguage) => Promise<unknown>;
     /** Those that it is for. Default: all. */
     readonly among?: (server: ToolServerInfo) => boolean;
     /** Where there are none of them. */
@@ -40,7 +40,7 @@ export function serverCommands(cellgate: Cellgate, servers: ToolServers, logins:
         startToolServer: restart,
         generateWrappers: {
             title: "Write the wrappers of which tool server?",
-            run: (server) => generateWrappers(cellgate, server).finally(refresh),
+            run: (server, language) => generateWrappers(cellgate, server, language).finally(refresh),
         },
         logInToToolServer: {
             title: "Log in to which tool server?",
@@ -63,14 +63,14 @@ export function serverCommands(cellgate: Cellgate, servers: ToolServers, logins:
             await openSetting("cellgate.mcpServers");
         },
     };
-    const register = (name: string, action: (node?: ServerNode) => Promise<void>) =>
-        vscode.commands.registerCommand(`cellgate.${name}`, (node?: ServerNode) => action(node).catch(showError));
+    const register = (name: string, action: (of?: WantedWrappers) => Promise<void>) =>
+        vscode.commands.registerCommand(`cellgate.${name}`, (of?: WantedWrappers) => action(of).catch(showError));
     return vscode.Disposable.from(
         logs,
         ...Object.entries(onServer).map(([name, command]) =>
-            register(name, async (node) => {
-                const server = node?.server.name ?? (await pickServer(servers, command));
-                if (server !== undefined) await withLogin(logins, server, command.run);
+            register(name, async ({ server: named, language } = {}) => {
+                const server = named?.name ?? (await pickServer(servers, command));
+                if (server !== undefined) await withLogin(logins, server, () => command.run(server, language));
             }),
         ),
         ...Object.entries(others).map(([name, action]) => register(name, action)),
@@ -78,12 +78,12 @@ export function serverCommands(cellgate: Cellgate, servers: ToolServers, logins:
 }
 
 /** What fails for want of a login is done after one. */
-async function withLogin(logins: Logins, server: string, run: ServerCommand["run"]): Promise<void> {
+async function withLogin(logins: Logins, server: string, run: () => Promise<unknown>): Promise<void> {
     try {
-        await run(server);
+        await run();
     } catch (error) {
         if (kindOf(error) !== "loginRequired") throw error;
-        if ((await offerLogin(error)) && (await logins.logIn(server))) await run(server);
+        if ((await offerLogin(error)) && (await logins.logIn(server))) await run();
     }
 }
 

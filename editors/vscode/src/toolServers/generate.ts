@@ -1,29 +1,38 @@
-// `generateWrappers` has the sidecar write the wrappers of a tool server in the language of the active editor, with
-// progress that the user can cancel, and reports what was written.
+// `generateWrappers` has the sidecar write the wrappers of a tool server, with progress that the
+// user can cancel, and reports what was written.
 
 import { randomUUID } from "node:crypto";
 import * as vscode from "vscode";
 import type { Cellgate } from "../cellgate";
-import { serverImported } from "../check/wrappers";
+import { languageImporting, serverImported } from "../check/wrappers";
 import { inform, showCancellableProgress, warn } from "../notices";
-import type { WrapperLanguage, WrappersGenerateResult } from "../protocol/messages";
+import type { ToolServerInfo, WrapperLanguage, WrappersGenerateResult } from "../protocol/messages";
 import { label } from "../text";
+
+/** What `cellgate.generateWrappers` takes. */
+export interface WantedWrappers {
+    /** Default: one that the user picks. */
+    readonly server?: Pick<ToolServerInfo, "name"> | undefined;
+    /** Default: that of the active editor. */
+    readonly language?: WrapperLanguage;
+}
 
 /** Those of the server that `code` imports from, or else of one that the user picks. */
 export async function generateImported({ sidecar }: Pick<Cellgate, "sidecar">, code: string): Promise<void> {
     const { servers } = await sidecar.request("toolServers/list", {});
     const name = serverImported(code, servers.map((server) => server.name));
-    await vscode.commands.executeCommand("cellgate.generateWrappers", name === undefined ? undefined : { server: { name } });
+    const wanted: WantedWrappers = { server: name === undefined ? undefined : { name }, language: languageImporting(code) };
+    await vscode.commands.executeCommand("cellgate.generateWrappers", wanted);
 }
 
-export async function generateWrappers({ sidecar, log }: Cellgate, server: string): Promise<void> {
+export async function generateWrappers({ sidecar, log }: Cellgate, server: string, language = editorLanguage()): Promise<void> {
     const result = await showCancellableProgress(`Writing the wrappers of ${label(server)}`, async (report, token) => {
         const workDoneToken = randomUUID();
         const listening = sidecar.onNotification("$/progress", (progress) => {
             if (progress.token === workDoneToken && progress.value.message !== undefined) report(label(progress.value.message));
         });
         try {
-            return await sidecar.request("wrappers/generate", { server, language: wrapperLanguage(), workDoneToken }, token);
+            return await sidecar.request("wrappers/generate", { server, language, workDoneToken }, token);
         } finally {
             listening.dispose();
         }
@@ -31,7 +40,7 @@ export async function generateWrappers({ sidecar, log }: Cellgate, server: strin
     reportResult(result, log);
 }
 
-function wrapperLanguage(): WrapperLanguage {
+function editorLanguage(): WrapperLanguage {
     const language = vscode.window.activeTextEditor?.document.languageId ?? "";
     return ["typescript", "javascript"].includes(language) ? "typescript" : "python";
 }

@@ -120,7 +120,8 @@ local sections = {
         "When the sandbox refused something to a cell, a note below it says what was refused and what would allow it."
           .. " `:Cellgate remedy` does that: it adds a rule for the session, or restarts the kernel with the file or"
           .. " folder in its sandbox. `:Cellgate rules` takes a rule back. When a module is missing, it installs the package,"
-          .. " after you have agreed to the command.",
+          .. " after you have agreed to the command. Where Python has `No module named 'mcptools'`, it writes the wrappers of a"
+          .. " tool server, which you choose if the code does not name it.",
         ""
       )
       .. "\n\n"

@@ -382,7 +382,7 @@ def ask_before_programs(shell, cells):
     programs = _module("programs").Programs(
         os.environ["CELLGATE_CHANNEL"], lambda frame: cells.place(frame.f_code.co_filename, frame.f_lineno)
     )
-    programs.hook_commands()
+    programs.hook_commands(shell)
     programs.hook_scripts(shell)
     sys.addaudithook(programs)
 

@@ -95,11 +95,11 @@ class Programs:
         if "error" in answer:
             raise PermissionError(str(answer["error"].get("message", "not allowed")))
 
-    def hook_commands(self):
+    def hook_commands(self, shell):
         """!COMMAND, which IPython starts from a forked child, asks before the fork: so it can be interrupted."""
-        from IPython.core import interactiveshell
-
-        stock = interactiveshell.system
+        definer = next(each for each in type(shell).__mro__ if "system_piped" in vars(each))
+        module = sys.modules[definer.__module__]
+        stock = module.system
 
         @functools.wraps(stock)
         def system(command):
@@ -110,7 +110,7 @@ class Programs:
             finally:
                 self._asked = None
 
-        interactiveshell.system = system
+        module.system = system
 
     def hook_scripts(self, shell):
         """%%bash and the like give their cell to a program, which another thread starts."""

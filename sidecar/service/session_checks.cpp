@@ -54,7 +54,9 @@ checks::CheckRequest SessionChecks::request_for(protocol::ValidateParams params)
     }
     if (profile) {
         const protocol::Profile& found = profiles_.find(*profile);
-        request.has_profile = found.modules || found.validation == protocol::Validation::strict;
+        // One that asks about programs and restricts nothing makes no error of a command.
+        request.has_profile = !found.ask_before_programs.value_or(false) || found.modules ||
+                              found.validation == protocol::Validation::strict;
         request.modules = found.modules;
     }
     if (params.modules) {

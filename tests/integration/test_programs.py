@@ -107,14 +107,14 @@ class Programs(ToolsTest):
         execution, approval = self.asked("!echo never")
         self.cellgate.request("session/interrupt", {"sessionId": "asking"})
         self.assertEqual(execution.result()["status"], "error")
-        self.assertIn(execution.result()["error"]["ename"], ("KeyboardInterrupt", "PermissionError"))
+        self.assertIn(execution.result()["error"]["ename"], ("KeyboardInterrupt", "PermissionError"), execution.outputs())
         self.cellgate.resolved(approval)
         self.assertEqual(execution.text(), "")
 
     def test_a_rule_about_the_words_of_a_command(self):
         rule = {"effect": "allow", "kind": "tool", "server": "kernel", "tool": "run_program",
                 "arguments": {"/argv/0": {"equals": "cat"}, "/argv/1": {"equals": "notes.txt"}}}
-        self.cellgate.request("policy/add", {"rule": rule})
+        self.cellgate.request("policy/add", {"rule": rule, "scope": "workspace"})
         execution = self.cellgate.execute("!cat notes.txt", sessionId="asking")
         self.assertEqual((execution.result()["status"], execution.text().strip()), ("ok", "of the workspace"))
         for code in ("!cat notes.txt; echo more", "!cat other.txt"):

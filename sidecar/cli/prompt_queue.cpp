@@ -7,6 +7,9 @@ namespace cellgate::cli {
 
 namespace {
 
+// What code printed before it asked is above the question: Python's kernel sends it a fifth of a second later.
+constexpr Duration output_delay = std::chrono::milliseconds(300);
+
 bool means_ended(ErrorCode code) {
     return code == ErrorCode::approval_resolved || code == ErrorCode::approval_not_found ||
            code == ErrorCode::elicitation_not_found;
@@ -33,6 +36,7 @@ void PromptQueue::withdraw(const std::string& id) {
 }
 
 Task<void> PromptQueue::ask_all() {
+    co_await sleep_for(terminal_.clock(), output_delay);
     printer_.pause();
     TaskScope questions;
     while (!waiting_.empty()) {

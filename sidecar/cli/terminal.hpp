@@ -15,6 +15,7 @@ class Terminal {
   public:
     // nullptr if this process has no terminal.
     static std::unique_ptr<Terminal> open(async::Loop& loop);
+    Clock& clock() { return loop_.clock(); }
     ~Terminal();
 
     // Exclusive use of the terminal while the lock exists: two prompts at once would share an answer.

@@ -1,6 +1,7 @@
 #pragma once
 // `CheckedSource` is a file as `cellgate check` looks at it: for each language one text, in which the lines of the
-// others are blank, so that lines are those of the file and a cell knows the names of the cells before it.
+// others are blank, so that lines are those of the file and a cell knows the names of the cells before it. A cell of a
+// magic such as %%bash is a text of its own.
 
 #include "protocol/messages/kernels.hpp"
 #include "source_file.hpp"

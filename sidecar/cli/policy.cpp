@@ -177,10 +177,11 @@ RawJson values_of(const std::map<std::string, protocol::Matcher>& conditions) {
         }
         const std::optional<std::string> name = tools::argument_name(pointer);
         if (!matcher.equals || !name) {
-            throw Error(ErrorCode::rule_invalid,
-                        fmt::format("expected the values of a call, found {}",
-                                    name ? "a condition" : "a place within an argument"),
-                        "such as: filesystem/read_file path=notes.txt");
+            throw Error(
+                ErrorCode::rule_invalid,
+                fmt::format("expected the values of a call, found {}",
+                            name ? "a condition" : "a place within an argument"),
+                "such as: filesystem/read_file path=notes.txt, or kernel/run_program argv=[\"git\",\"status\"]");
         }
         members += members.empty() ? "" : ",";
         append_json_string(members, *name);

@@ -38,7 +38,7 @@ Task<std::unique_ptr<ByteStream>> join_running_sidecar(async::Loop* loop, daemon
     const std::string workspace = escape_unprintable(paths.workspace);
     std::unique_ptr<ByteStream> stream = co_await find_running_sidecar(loop, std::move(paths));
     if (!stream) {
-        fmt::print("no sidecar runs for {}; an editor or an agent starts one\n", workspace);
+        fmt::print(stderr, "cellgate: no sidecar runs for {}; an editor or an agent starts one\n", workspace);
     }
     co_return std::move(stream);
 }

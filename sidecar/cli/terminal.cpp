@@ -102,7 +102,7 @@ Task<std::optional<std::string>> Terminal::ask(std::string question, bool hide_a
     } catch (const Error& error) {
         log_info("the terminal was lost: {}", error.message);
     }
-    if (hide_answer) {
+    if (hide_answer || !answer) {
         output_->write("\n");
     }
     co_return answer;

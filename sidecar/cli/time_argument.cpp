@@ -10,8 +10,23 @@
 
 namespace cellgate::cli {
 
+namespace {
+
+// As the record's lists print it, with a space in place of the T; or a date alone.
+std::string in_full(std::string text) {
+    constexpr std::size_t date_length = 10;
+    if (text.size() == date_length) {
+        text += "T00:00:00Z";
+    } else if (text.size() > date_length && text[date_length] == ' ') {
+        text[date_length] = 'T';
+    }
+    return text;
+}
+
+} // namespace
+
 WallTime time_before_now(const char* option, const std::string& text) {
-    if (const auto time = parse_rfc3339(text)) {
+    if (const auto time = parse_rfc3339(in_full(text))) {
         return *time;
     }
     if (const auto span = parse_time_span(text)) {

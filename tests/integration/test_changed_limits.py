@@ -94,7 +94,7 @@ class LimitsOfAgentsThatRun(WorkspaceSidecarTest):
     def test_the_command_line_shows_and_changes_them(self):
         ended = self.cli()
         self.assertEqual(ended.returncode, 1)
-        self.assertIn("no sidecar runs", ended.stdout)
+        self.assertIn("no sidecar runs", ended.stderr)
         user = self.editor()
         user.session("s")
         self.assertRegex(self.cli("s").stdout, r"\AmemoryBytes \d+ \(default\)\nprocessCount 4096 \(default\)\ndiskBytes 1024M in ")

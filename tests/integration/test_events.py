@@ -168,7 +168,7 @@ class OnTheCommandLine(WorkspaceSidecarTest):
     def test_figures_need_a_sidecar_and_a_user(self):
         none = self.command("stats")
         self.assertEqual(none.returncode, 1)
-        self.assertIn("no sidecar runs for", none.stdout)
+        self.assertIn("no sidecar runs for", none.stderr)
         agent = self.agent()
         for method in ("stats", "events/subscribe", "events/unsubscribe"):
             with self.assertRaises(RpcError) as refused:

@@ -110,7 +110,7 @@ class CommandLine(WorkspaceSidecarTest):
 
     def test_one_of_a_session_that_runs_is_added_listed_and_removed(self):
         ended = self.secret("add", "TOKEN", "--session", "s", given=OF_SESSION)
-        self.assertEqual((ended.returncode, "no sidecar runs" in ended.stdout), (1, True), ended)
+        self.assertEqual((ended.returncode, "no sidecar runs" in ended.stderr), (1, True), ended)
         user = self.editor()
         user.session("s")
         ended = self.secret("add", "TOKEN", "--session", "s", given=OF_SESSION + "\n")

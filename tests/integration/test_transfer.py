@@ -417,7 +417,7 @@ class Command(WorkspaceSidecarTest):
 
     def test_it_copies_in_the_sidecar_that_runs(self):
         ended = self.cli("a", "b", "v")
-        self.assertEqual((ended.returncode, "no sidecar runs" in ended.stdout), (1, True))
+        self.assertEqual((ended.returncode, "no sidecar runs" in ended.stderr), (1, True))
         user = self.editor()
         for session in ("a", "b"):
             user.session(session)

@@ -268,6 +268,15 @@ class OnTheCommandLine(CliTest):
         self.assertEqual([json.loads(line)["rule"] for line in ended.stdout.splitlines()][:1], ["rm.everything"])
         self.assertEqual(json.loads(ended.stdout.splitlines()[0])["file"], str(path))
 
+    def test_a_cell_of_a_magic_is_looked_at_by_itself(self):
+        for before, after in (("%%bash\nif true; then echo; fi", "x = = 1"), ("x = = 1", "%%bash\nif true; then echo; fi"),
+                              ("%%writefile notes.txt\nplain words", "%%time\nx = = 1")):
+            path = self.workspace.write("cells.py", f"# %%\n{before}\n# %%\n{after}\n")
+            ended = self.cli("check", str(path))
+            self.assertEqual((ended.returncode, ended.stdout.count("[syntax]")), (1, 1), ended.stdout)
+            line = 1 + path.read_text().split("\n").index("x = = 1")
+            self.assertIn(f"cells.py:{line}:", ended.stdout)
+
     def test_a_notebook_and_a_file_of_no_language(self):
         cells = [{"cell_type": "code", "source": "import json", "metadata": {}, "outputs": [], "execution_count": None},
                  {"cell_type": "code", "source": "json.dumps(1)\neval('1')", "metadata": {}, "outputs": [], "execution_count": None}]

@@ -75,16 +75,27 @@ Task<RawJson> variables(SidecarClient* sidecar, CallPtr call) {
     co_return to_raw_json(all);
 }
 
+// None of one that was refused, which the sidecar does not know.
+Task<std::vector<protocol::ChangedFile>> files_changed_by(SidecarClient* sidecar, std::string execution, CallPtr call) {
+    try {
+        protocol::ChangesParams params;
+        params.execution_id = std::move(execution);
+        protocol::ChangesListResult found =
+            co_await sidecar->call<protocol::ChangesList>(std::move(params), std::move(call));
+        co_return std::move(found.files);
+    } catch (const protocol::RemoteError&) {
+        co_return std::vector<protocol::ChangedFile>{};
+    }
+}
+
 // The latest first.
 Task<RawJson> changes(SidecarClient* sidecar, CallPtr call) {
     std::vector<ExecutionChanges> all;
-    const std::vector<std::string> executions = sidecar->latest_executions();
+    const std::vector<std::string> executions = sidecar->ended_executions();
     for (const std::string& execution : executions) {
-        protocol::ChangesParams params;
-        params.execution_id = execution;
-        protocol::ChangesListResult found = co_await sidecar->call<protocol::ChangesList>(std::move(params), call);
-        if (!found.files.empty()) {
-            all.push_back({execution, std::move(found.files)});
+        std::vector<protocol::ChangedFile> files = co_await files_changed_by(sidecar, execution, call);
+        if (!files.empty()) {
+            all.push_back({execution, std::move(files)});
         }
     }
     co_return to_raw_json(all);

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <cctype>
 #include <unistd.h>
 
@@ -289,6 +290,13 @@ Task<protocol::ExecuteResult> SidecarClient::execute(protocol::ExecuteParams par
     std::shared_ptr<mcp::ToolCall> reporter = on_behalf;
     Task<protocol::ExecuteResult> executed = call<protocol::Execute>(std::move(params), std::move(on_behalf));
     co_return co_await keep_alive(clock_, std::move(reporter), std::move(status), std::move(executed));
+}
+
+std::vector<std::string> SidecarClient::ended_executions() const {
+    std::vector<std::string> ids;
+    std::copy_if(latest_.begin(), latest_.end(), std::back_inserter(ids),
+                 [this](const std::string& id) { return !running_.contains(id); });
+    return ids;
 }
 
 std::vector<std::string> SidecarClient::running_executions() const {

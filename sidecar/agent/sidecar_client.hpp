@@ -78,9 +78,9 @@ class SidecarClient {
     Task<bool> renew(std::string session, std::shared_ptr<mcp::ToolCall> on_behalf);
     // Whether it is a session that this client created, by its id.
     bool owns(const std::string& session) const { return session.starts_with(id_); }
-    // Its executions that have not ended; and those that it began, the latest first.
+    // Its executions that have not ended; and the latest ones that have, or were refused, the last one first.
     std::vector<std::string> running_executions() const;
-    std::vector<std::string> latest_executions() const { return {latest_.begin(), latest_.end()}; }
+    std::vector<std::string> ended_executions() const;
     // Ends a session that this client created.
     Task<void> close_session(std::string session, std::shared_ptr<mcp::ToolCall> on_behalf);
 

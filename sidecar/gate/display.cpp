@@ -4,6 +4,8 @@
 #include "base/escape_unprintable.hpp"
 #include "base/json_codec.hpp"
 #include "base/json_scan.hpp"
+#include "base/shell_words.hpp"
+#include "base/text.hpp"
 #include "columns.hpp"
 #include "payload.hpp"
 #include "visible_name.hpp"
@@ -241,9 +243,22 @@ void show_command(Lines& lines, const std::vector<std::string>& command) {
     }
 }
 
+// The words of `argv`, at most as many characters as a line has room for: all of them are below.
+std::string command_line(const RawJson& arguments) {
+    constexpr std::size_t max_bytes = 80;
+    std::vector<std::string> words;
+    const std::string_view argv = json_member(arguments.text(), "argv");
+    for (const std::string_view word : argv.starts_with('[') ? json_elements(argv) : std::vector<std::string_view>()) {
+        const std::string text(word);
+        words.push_back(text.starts_with('"') ? from_json<std::string>(RawJson::checked(text), "argv") : text);
+    }
+    const std::string line = escape_unprintable(shell_words(words));
+    return line.size() > max_bytes ? std::string(cut_at_character(line, max_bytes)) + "…" : line;
+}
+
 std::string title(const ToolCall& call) {
     if (call.server == "kernel") { // which is no user's: kernel/programs.py asks by it
-        return "start a program in the sandbox";
+        return "start a program in the sandbox: " + command_line(call.arguments);
     }
     return fmt::format("tool {} of {}", visible_name(call.tool), visible_name(call.server));
 }

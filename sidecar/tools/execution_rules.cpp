@@ -1,5 +1,6 @@
 #include "tools/execution_rules.hpp"
 
+#include "tools/config.hpp"
 #include "tools/rule_text.hpp"
 
 #include <fmt/format.h>
@@ -25,6 +26,11 @@ std::optional<std::string> rule_for(const protocol::Action& action) {
         }
         return "allow " + allow_rule_for(action.server.value_or(""), *action.tool, *action.arguments_text, false);
     case protocol::ActionKind::tool:
+        if (action.server == kernel_server_name) { // a command, which is no more open than one of the host
+            return action.arguments_text ? std::optional("allow " + allow_rule_for(*action.server, *action.tool,
+                                                                                   *action.arguments_text, true))
+                                         : std::nullopt;
+        }
         return "allow " + allow_rule_for(action.server.value_or(""), action.tool.value_or(""), open_arguments, false);
     case protocol::ActionKind::network:
         return fmt::format("allow network {}", action.host.value_or(""));

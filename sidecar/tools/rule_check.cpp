@@ -114,14 +114,15 @@ std::optional<RuleProblem> check_tool(const protocol::RuleSpec& rule, const Tool
 }
 
 // A tool that the server does not have may come, but not beside one whose name is spelled like it: that one was meant.
-// The tools of `host` are always the same.
+// The tools of built-in servers are always the same.
 std::optional<RuleProblem> check_name(const std::string& tool, const std::string& server,
                                       const std::vector<ToolPtr>& tools) {
     std::vector<std::string> names;
     std::transform(tools.begin(), tools.end(), std::back_inserter(names),
                    [](const ToolPtr& each) { return each->spec.name; });
     const auto is_like = [&tool](const std::string& name) { return is_spelled_like(name, tool); };
-    const bool is_certain = server == host_server_name || std::any_of(names.begin(), names.end(), is_like);
+    const bool is_certain =
+        server == host_server_name || server == kernel_server_name || std::any_of(names.begin(), names.end(), is_like);
     if (!is_certain || std::find(names.begin(), names.end(), tool) != names.end()) {
         return std::nullopt;
     }

@@ -246,7 +246,7 @@ class RuleReader {
     Error invalid(const std::string& why) const {
         return Error(ErrorCode::rule_invalid,
                      fmt::format("expected a rule like {}, found \"{}\": {}", example_, escape_unprintable(text_), why),
-                     "see --allow in `cellgate run --help`");
+                     "see the rules in docs/approvals-and-rules.md, and `cellgate policy add --help`");
     }
 
     bool is_json() const {

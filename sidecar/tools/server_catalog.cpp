@@ -210,7 +210,9 @@ ServerEntryPtr ServerCatalog::find(const std::string& name) const {
     if (entry == entries_.end()) {
         std::vector<std::string> names;
         for (const ServerEntryPtr& each : entries()) {
-            names.push_back(each->spec.name);
+            if (each->spec.name != kernel_server_name) { // which is no user's
+                names.push_back(each->spec.name);
+            }
         }
         throw not_found(name, names);
     }

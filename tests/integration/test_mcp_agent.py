@@ -276,6 +276,7 @@ class Running(McpTest):
             agent, other = self.mcp(modern=modern, tools=None), self.mcp(tools=None)
             self.assert_ok(other.call("execute", code="theirs = 1"))
             self.assert_ok(agent.call("execute", code=f"rows = [1, 2]\nopen('out-{modern}.txt', 'w').write('x')"))
+            self.assert_failed(agent.call("execute", code="1", timeout=900), "300")
             waiting = agent.start_call("execute", code="import urllib.request as r\nr.urlopen('http://a.example')")
             approval = editor.approval()
             listed = [each["uri"] for each in agent.request("resources/list")["resources"]]

@@ -122,6 +122,11 @@ class Programs(ToolsTest):
             self.cellgate.deny(approval)
             execution.result()
 
+    def test_a_rule_for_a_tool_that_kernels_do_not_have_is_refused(self):
+        rule = {"effect": "deny", "kind": "tool", "server": "kernel", "tool": "run_programm"}
+        error = self.assert_error(1015, self.cellgate.request, "policy/add", {"rule": rule, "scope": "workspace"})
+        self.assertIn("run_program", str(error))
+
     def test_the_arguments_cannot_be_edited(self):
         execution, approval = self.asked("!echo as written")
         self.assert_error(1012, self.cellgate.respond, approval, "allow", {"argv": ["echo", "otherwise"]})

@@ -20,11 +20,13 @@ TEST_CASE("the rules of an execution are those of what it was allowed, each once
         action(R"({"kind":"tool","server":"fs","tool":"read file","argumentsText":"{\"path\":\"b\"}"})"),
         action(R"({"kind":"host","server":"host","tool":"read_file","argumentsText":"{\"path\":\"/etc/a b\"}"})"),
         action(R"({"kind":"host","server":"host","tool":"run_command","argumentsText":"{}"})"),
+        action(R"({"kind":"tool","server":"kernel","tool":"run_program","argumentsText":"{\"argv\":[\"git\"]}"})"),
         action(R"({"kind":"network","host":"example.org","port":443})"),
         action(R"({"kind":"request","host":"api.example.org","method":"GET","path":"/a"})"),
         action(R"({"kind":"install","command":["pip","install","x"]})")};
     const std::vector<std::string> rules = tools::execution_rules(allowed);
     CHECK(rules == std::vector<std::string>{R"(allow fs/"read file")", R"(allow host/read_file path="/etc/a b")",
+                                            R"(allow kernel/run_program ={"argv":["git"]})",
                                             "allow network example.org", "allow request api.example.org GET"});
     for (const std::string& rule : rules) {
         CHECK(tools::parse_rule(rule, WallTime{}).effect == protocol::Effect::allow);

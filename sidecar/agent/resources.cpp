@@ -65,7 +65,8 @@ Task<SessionVariables> variables_of(SidecarClient* sidecar, std::string session,
 
 Task<RawJson> variables(SidecarClient* sidecar, CallPtr call) {
     std::vector<SessionVariables> all;
-    const protocol::SessionListResult sessions = co_await sidecar->call<protocol::SessionList>({}, call);
+    const Empty nothing;
+    const protocol::SessionListResult sessions = co_await sidecar->call<protocol::SessionList>(nothing, call);
     for (const protocol::SessionInfo& session : sessions.sessions) {
         if (sidecar->owns(session.session_id)) {
             SessionVariables found = co_await variables_of(sidecar, session.session_id, call);

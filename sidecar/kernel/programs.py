@@ -77,8 +77,8 @@ class Programs:
         self.ask([executable, *argv[1:]], cwd, script, place, None if is_named else name)
 
     def ask(self, argv, cwd=None, script=None, place=None, name=None):
-        """Raises PermissionError unless the start is allowed. `script`: what the program gets on its stdin. `name`: what it is
-        told that it is called, where that is not the file's name."""
+        """Raises PermissionError unless the start is allowed. `script`: what the program gets on its stdin. `name`: what it
+        gets as its own name, where that is not the file's."""
         wanted = {"argv": words_of([_text(each) for each in argv])}
         if cwd is not None:
             wanted["cwd"] = _text(cwd)

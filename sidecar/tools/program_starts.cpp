@@ -13,7 +13,7 @@ protocol::ToolSpec run_program() {
     spec.description = "The program runs in the kernel's own sandbox, where the code that starts it runs, too.";
     spec.input_schema = RawJson::parse(R"({"type":"object","properties":{
 "argv":{"type":"array","items":{"type":"string"},"minItems":1,"description":"The program and its arguments. A line for a shell that is one plain command stands here as that command."},
-"argv0":{"type":"string","description":"What the program is told that it is called, where that is not its file's name."},
+"argv0":{"type":"string","description":"The name that the program gets for itself, where it is not that of its file."},
 "cwd":{"type":"string","description":"Where it starts. Default: the kernel's working directory."},
 "stdin":{"type":"string","description":"What it reads: of a %%bash cell, the script."}},
 "required":["argv"],"additionalProperties":false})");

@@ -51,14 +51,17 @@ std::string resource_uri(const Resource& resource) {
     return "cellgate://" + resource.name;
 }
 
+Task<RawJson> no_templates(Era era) {
+    co_return cacheable(era, R"("resourceTemplates":[])");
+}
+
 } // namespace
 
 void Server::add_resource_requests() {
     peer_.on_raw_request("resources/list",
                          [this](RawJson params, std::string) { return list_resources(std::move(params)); });
-    peer_.on_raw_request("resources/templates/list", [this](RawJson params, std::string) -> Task<RawJson> {
-        co_return cacheable(caller_of(params).era, R"("resourceTemplates":[])");
-    });
+    peer_.on_raw_request("resources/templates/list",
+                         [this](RawJson params, std::string) { return no_templates(caller_of(params).era); });
     peer_.on_raw_request("resources/read",
                          [this](RawJson params, std::string) { return read_resource(std::move(params)); });
 }

@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <cctype>
+#include <iterator>
 #include <unistd.h>
 
 namespace cellgate::agent {

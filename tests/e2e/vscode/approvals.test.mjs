@@ -40,6 +40,21 @@ scenario("call_waits_then_allowed", { ...common, files }, async ({ workspace, ed
     await editor.screenshot("allowed");
 });
 
+const asking = { files: { "plan.py": '# %%\n!git --version\n' }, settings: { "cellgate.session.profile": "ask-programs" } };
+
+scenario("a program is asked about where the profile says so", asking, async ({ editor }) => {
+    await editor.openFile("plan.py");
+    const approvals = await runAndShowApprovals(editor);
+    const block = approvals.block("start a program in the sandbox: git --version");
+    await block.waitFor();
+    assert.match(await block.innerText(), /plan\.py:2\s+reported by the code:\s+!git --version/);
+    await approvals.ready(approvals.allow("Allow: this call"));
+    await editor.screenshot("program");
+    await approvals.press(approvals.allow("Allow: this call"));
+    await editor.lens(/\[1\] \d/).waitFor();
+    await approvals.empty();
+});
+
 const hostile = "<img src=x><style>*{display:none}</style>\u202etxt";
 const tries = reads.replace(
     'text = read_text_file.run(path="notes.txt")',

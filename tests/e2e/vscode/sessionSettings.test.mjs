@@ -74,7 +74,7 @@ scenario("what a session may do is one list, and its lines open what changes the
     await list();
     await title("may do").waitFor();
     await editor.screenshot("permissions");
-    await editor.choose("Any host");
+    await editor.choose("Network: any host");
     await type(editor, "Add Rule", "deny network example.org");
     await title("Where does it hold?").waitFor();
     await editor.choose("This workspace");
@@ -86,7 +86,7 @@ scenario("what a session may do is one list, and its lines open what changes the
         if (!isThere) await editor.page.keyboard.press("Escape");
         return isThere;
     }, "the rule in the list");
-    await editor.choose("Held by bwrap");
+    await editor.choose("Sandbox: held by bwrap");
     await editor.page.locator(".settings-editor", { hasText: "Sandbox Launcher" }).waitFor();
 });
 

@@ -62,7 +62,7 @@ class Changes(NeovimTest):
         neovim.command_with_menu("call feedkeys('R')", "Undo what changed in 3 files: ")
         neovim.keys("1<CR>")
         self.wait_files(neovim, AFTER)
-        neovim.wait_screen("3 files changed", gone=("undone",))
+        neovim.wait_screen("3 files changed", gone=("changed, undone",))
 
     def test_a_file_that_was_changed_since_prevents_an_undo_of_all_and_shows_how(self):
         neovim = self.changed()
